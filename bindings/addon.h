@@ -1,0 +1,12 @@
+// State of one loaded addon: one per Node environment (main thread, each worker), never process-wide.
+#pragma once
+
+#include "napi_setup.h"
+
+namespace minform {
+
+class JobQueue;
+
+void registerCredit(Napi::Env env, Napi::Object exports);
+
+}  // namespace minform

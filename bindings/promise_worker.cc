@@ -1,0 +1,156 @@
+#include "promise_worker.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+namespace minform {
+
+namespace {
+
+struct Environment;
+
+struct Job {
+  Environment* environment;
+  JobBody body;
+  CancelFlag cancelled{false};
+  int64_t status = 0;
+  std::string error;  // not empty: the body threw
+  // Touched on the JavaScript thread only.
+  Napi::Promise::Deferred deferred;
+  Napi::ObjectReference arguments;
+
+  Job(Environment* owner, JobBody work, Napi::Env env) : environment(owner), body(std::move(work)), deferred(env) {}
+
+  void run() {
+    try {
+      status = cancelled ? kCancelled : body(cancelled);
+    } catch (const std::bad_alloc&) {
+      error = "out of memory";
+    } catch (const std::exception& exception) {
+      error = exception.what();
+    }
+    if (cancelled) status = kCancelled;
+  }
+};
+
+using JobPointer = std::shared_ptr<Job>;
+
+// Per Node environment. `pending` is guarded by the runner's mutex.
+struct Environment {
+  Napi::Env env;
+  napi_threadsafe_function settle = nullptr;
+  std::unordered_set<JobPointer> pending;  // queued or running
+  int unsettled = 0;                       // JavaScript thread only
+
+  explicit Environment(Napi::Env environment) : env(environment) {}
+};
+
+class Runner {
+ public:
+  void submit(const JobPointer& job) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!started_) {
+      std::thread([this] { work(); }).detach();
+      started_ = true;
+    }
+    job->environment->pending.insert(job);
+    queue_.push_back(job);
+    wake_.notify_one();
+  }
+
+  // After this no job of the environment runs or will run.
+  void drain(Environment* environment) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (const JobPointer& job : environment->pending) job->cancelled = true;
+    done_.wait(lock, [&] { return environment->pending.empty(); });
+  }
+
+ private:
+  void work() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return !queue_.empty(); });
+      JobPointer job = queue_.front();
+      queue_.pop_front();
+      lock.unlock();
+      job->run();
+      lock.lock();
+      Environment* environment = job->environment;
+      environment->pending.erase(job);
+      // Under the lock, so that drain() cannot let the environment go before the call is queued.
+      auto* handle = new JobPointer(std::move(job));
+      if (napi_call_threadsafe_function(environment->settle, handle, napi_tsfn_nonblocking) != napi_ok) leaked_.push_back(handle);
+      done_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::deque<JobPointer> queue_;
+  // Jobs of a closing environment: their references must not be dropped on this thread.
+  std::vector<JobPointer*> leaked_;
+  bool started_ = false;
+};
+
+// Never destroyed: its thread may outlive main().
+Runner& runner() {
+  static Runner* instance = new Runner;
+  return *instance;
+}
+
+void settle(napi_env rawEnv, napi_value, void*, void* data) {
+  auto* handle = static_cast<JobPointer*>(data);
+  if (rawEnv == nullptr) {
+    // The environment is gone and took the references with it; deleting them now would touch it.
+    (*handle)->arguments.SuppressDestruct();
+    return;
+  }
+  JobPointer job = *handle;
+  delete handle;
+  const Napi::Env env(rawEnv);
+  Napi::HandleScope scope(env);
+  Environment* environment = job->environment;
+  if (--environment->unsettled == 0) napi_unref_threadsafe_function(env, environment->settle);
+  job->arguments.Reset();
+  if (job->error.empty()) {
+    job->deferred.Resolve(Napi::Number::New(env, static_cast<double>(job->status)));
+  } else {
+    job->deferred.Reject(Napi::Error::New(env, job->error).Value());
+  }
+}
+
+}  // namespace
+
+void PromiseWorkers::install(Napi::Env env) {
+  auto* environment = new Environment(env);
+  const Napi::String name = Napi::String::New(env, "minform");
+  napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, nullptr, settle, &environment->settle);
+  napi_unref_threadsafe_function(env, environment->settle);
+  env.SetInstanceData(environment);
+  // Registered after the thread-safe function, hence run before its own clean-up.
+  env.AddCleanupHook([environment] { runner().drain(environment); });
+}
+
+Napi::Value PromiseWorkers::start(const Napi::CallbackInfo& info, JobBody body) {
+  const Napi::Env env = info.Env();
+  auto* environment = env.GetInstanceData<Environment>();
+  auto job = std::make_shared<Job>(environment, std::move(body), env);
+  Napi::Array kept = Napi::Array::New(env, info.Length());
+  for (size_t i = 0; i < info.Length(); i++) kept.Set(static_cast<uint32_t>(i), info[i]);
+  job->arguments = Napi::Persistent(kept.As<Napi::Object>());
+  if (environment->unsettled++ == 0) napi_ref_threadsafe_function(env, environment->settle);
+
+  Napi::Object handle = Napi::Object::New(env);
+  handle.Set("promise", job->deferred.Promise());
+  handle.Set("cancel", Napi::Function::New(env, [job](const Napi::CallbackInfo&) { job->cancelled = true; }, "cancel"));
+  runner().submit(job);
+  return handle;
+}
+
+}  // namespace minform

@@ -1,0 +1,25 @@
+import type { CreditKernels } from "./credit/kernels.ts";
+
+/**
+ * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
+ * index of the first value that must not be NaN and is, or -1. `null` stands for an argument left out.
+ */
+export interface Addon {
+  capabilities(): {
+    isaDetected: string;
+    isaInUse: string;
+    isaCapError?: string;
+    cudaCompiled: boolean;
+    cudaDevices: number;
+    cudaReason: string;
+  };
+  getNumThreads(): number;
+  setNumThreads(threads: number): void;
+  credit: CreditKernels;
+}
+
+/** @internal A long kernel under way; `cancel` makes it end early with status -2. */
+export interface NativeJob {
+  promise: Promise<number>;
+  cancel(): void;
+}

@@ -1,0 +1,34 @@
+import { addon } from "../load.ts";
+import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import { assertNumber, assertRagged, assertStatus, checkMask, outputLike } from "../validate.ts";
+
+/** Options of {@link returns}. */
+export interface ReturnsOptions<T extends FloatArray> {
+  /** Discount per counted token, in [0, 1]. Default 1. */
+  gamma?: number;
+  /** One per token: the recursion passes over masked-out tokens without discounting; they get +0. */
+  mask?: Uint8Array;
+  /** Reused for the result. */
+  out?: T;
+}
+
+/**
+ * Reward-to-go: `G_t = R_t + gamma G_next`, over the counted tokens of each response.
+ *
+ * @param rewards - token rewards; infinite values pass through
+ * @returns one return per token
+ * @throws {@link ArgumentError}; {@link NumericError} `ERR_NOT_FINITE` for a NaN that counts
+ */
+export function returns<T extends FloatArray>(
+  rewards: Ragged<T>,
+  options: ReturnsOptions<T> = {},
+): Ragged<Owned<T>> {
+  const { gamma = 1, mask, out } = options;
+  assertRagged(rewards, "rewards");
+  assertNumber(gamma, "gamma", { low: 0, high: 1 });
+  const { data, offsets } = rewards;
+  const result = outputLike(out, data, data.length);
+  const status = addon().credit.returns(data, offsets, checkMask(mask, "mask", data.length), gamma, result);
+  assertStatus(status, offsets, { rewards: data });
+  return { data: result, offsets };
+}

@@ -1,0 +1,9 @@
+/**
+ * Process-supervised RL primitives: credit assignment, advantages, losses, log-probs, optimiser and metrics.
+ *
+ * @packageDocumentation
+ */
+export * from "./credit/index.ts";
+export * from "./device.ts";
+export * from "./errors.ts";
+export * from "./ragged.ts";

@@ -1,0 +1,9 @@
+#include "dispatch.h"
+
+#include "minform/credit.h"
+
+namespace minform {
+
+MINFORM_DISPATCH(credit, CreditKernels)
+
+}  // namespace minform
