@@ -22,11 +22,11 @@ inline int checkResult() {
     }                                                                                    \
   } while (0)
 
-#define CHECK_NEAR(actual, expected, tolerance)                                                               \
-  do {                                                                                                        \
-    const double a_ = (actual), e_ = (expected);                                                              \
-    if (!(std::fabs(a_ - e_) <= (tolerance))) {                                                               \
+#define CHECK_NEAR(actual, expected, tolerance)                                                         \
+  do {                                                                                                  \
+    const double a_ = (actual), e_ = (expected);                                                        \
+    if (!(std::fabs(a_ - e_) <= (tolerance))) {                                                         \
       std::fprintf(stderr, "%s:%d: %s = %.17g, expected %.17g\n", __FILE__, __LINE__, #actual, a_, e_); \
-      checkFailures()++;                                                                                      \
-    }                                                                                                         \
+      checkFailures()++;                                                                                \
+    }                                                                                                   \
   } while (0)
