@@ -80,7 +80,9 @@ class WorkerRunner implements HeadRunner {
     private readonly maxTokens: number,
   ) {
     this.maxLength = spec.checkpoint.config.maxLength;
-    this.worker = new Worker(WORKER, { workerData: spec });
+    // A thread inherits the flags of the process; this one is only for scripts given on the command line.
+    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    this.worker = new Worker(WORKER, { workerData: spec, execArgv });
     this.ended = new Promise((resolve) => this.worker.once("exit", () => resolve()));
     this.ready = new Promise((resolve, reject) => {
       this.worker.on("message", (reply: Reply) => {
