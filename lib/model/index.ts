@@ -9,7 +9,7 @@ export { FAMILIES, type Family, type ModelConfig, parseConfig } from "./config.t
 export { defaultHead, detectHeads, type FoundHead } from "./heads.ts";
 export type { DownloadProgress, HubOptions } from "./hub.ts";
 export { type Rope, type RopeScaling, ropeFrequencies } from "./rope.ts";
-export { createRunner, type RunnerOptions } from "./runner.ts";
+export { createRunner, type QuantizationError, quantizationError, type RunnerOptions } from "./runner.ts";
 export { readSafetensorsHeader, readTensorBytes, type TensorEntry, type WeightType } from "./safetensors.ts";
 export { loadTokenizer } from "./tokenizer.ts";
 export type { Head, HeadBatch, HeadRunner, RaggedInts, Tokenizer } from "./types.ts";

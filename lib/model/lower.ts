@@ -2,6 +2,8 @@ import { lowerAttention, tileInputs } from "./attention.ts";
 import type { Decoder, Linear } from "./decoder.ts";
 import type { HeadDescription } from "./heads.ts";
 import { GraphBuilder, MICROSOFT, type Value } from "./onnx/graph.ts";
+import { BLOCK } from "./quantize.ts";
+import type { QuantizedWeight } from "./quantized-cache.ts";
 import type { TensorEntry, WeightType } from "./safetensors.ts";
 
 /** @internal What a graph is lowered with. */
@@ -10,6 +12,8 @@ export interface LoweringOptions {
   fileName(path: string): string;
   /** The rows of a `rows` head, `[rows, hidden]` in float32. */
   headRows?: Float32Array | undefined;
+  /** Weights of which a quantised form is to be used. */
+  quantized?: ReadonlyMap<TensorEntry, QuantizedWeight> | undefined;
 }
 
 type Floats = Value<"float32">;
@@ -99,7 +103,8 @@ class Lowering {
   /** A stored tensor, or some of its rows, in its stored type. */
   private stored(entry: TensorEntry, from = 0, rows = entry.shape[0]!): Value {
     const stride = entry.length / entry.shape[0]!;
-    return this.graph.external(entry.type as WeightType, [rows, ...entry.shape.slice(1)], {
+    const type = entry.type === "U8" ? "uint8" : (entry.type as WeightType);
+    return this.graph.external(type, [rows, ...entry.shape.slice(1)], {
       file: this.options.fileName(entry.file),
       offset: entry.offset + from * stride,
       length: rows * stride,
@@ -113,12 +118,25 @@ class Lowering {
 
   /** `x W^T + b` */
   linear(x: Floats, { weight, bias }: Linear): Floats {
+    const quantized = this.options.quantized?.get(weight);
+    if (quantized) {
+      const product = this.quantizedProduct(x, weight, quantized);
+      return bias ? this.graph.op("Add", "float32", [product, this.dense(bias)]) : product;
+    }
     return this.gemm(x, this.dense(weight), bias && this.dense(bias));
   }
 
   private gemm(x: Floats, weight: Floats, bias?: Floats): Floats {
     const inputs = bias === undefined ? [x, weight] : [x, weight, bias];
     return this.graph.op("Gemm", "float32", inputs, { transB: 1 });
+  }
+
+  private quantizedProduct(x: Floats, { shape }: TensorEntry, weight: QuantizedWeight): Floats {
+    const [N, K] = shape as [number, number];
+    const inputs = [x, this.stored(weight.packed), this.stored(weight.scales)];
+    // Level 1: activations and sums stay in float32.
+    const attributes = { N, K, bits: weight.bits, block_size: BLOCK, accuracy_level: 1 };
+    return this.graph.op("MatMulNBits", "float32", inputs, attributes, MICROSOFT);
   }
 
   /** Rows of a table: gathered as stored, so that the table itself is never converted. */

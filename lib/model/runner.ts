@@ -20,6 +20,12 @@ export interface RunnerOptions {
    * weights of the layers are converted at load, which takes 4 bytes each and saves the conversion in every pass.
    */
   weights?: "in-place" | "float32";
+  /**
+   * Use 8-bit or 4-bit weights in the layers (blocks of 32 inputs share a scale; heads and embeddings stay as they are).
+   * They are written once into the cache (`MINFORM_CACHE`, by default `~/.cache/minform`) and reused. Scores change: see
+   * {@link quantizationError}.
+   */
+  quantize?: "int8" | "int4";
   /** Tokens of one pass; a batch of more is run in several, a longer row in one of its own. Default 4096. */
   maxTokens?: number;
 }
@@ -40,16 +46,54 @@ export async function createRunner(
   head: Head,
   options: RunnerOptions = {},
 ): Promise<HeadRunner> {
-  const { threads = availableParallelism(), weights = "in-place", maxTokens = 4096 } = options;
+  const { threads = availableParallelism(), weights = "in-place", maxTokens = 4096, quantize } = options;
   assertCount(threads, "threads");
   assertCount(maxTokens, "maxTokens");
   assertOneOf(weights, "weights", ["in-place", "float32"]);
+  if (quantize !== undefined) assertOneOf(quantize, "quantize", ["int8", "int4"]);
   describeDecoder(checkpoint);
   describeHead(checkpoint, head);
-  const spec: SessionSpec = { checkpoint, head, threads, weights };
+  const spec: SessionSpec = { checkpoint, head, threads, weights, quantize };
   const runner = new WorkerRunner(spec, Math.max(1, maxTokens));
   await runner.ready;
   return runner;
+}
+
+/** What quantisation does to the values of some reads. */
+export interface QuantizationError {
+  /** Largest absolute difference of a value. */
+  readonly max: number;
+  /** Mean absolute difference. */
+  readonly mean: number;
+}
+
+/**
+ * Runs a batch with the weights as stored and with quantised ones, and compares the raw values.
+ *
+ * @param checkpoint - from {@link openCheckpoint}
+ * @param head - which head to compute
+ * @param quantize - which quantisation
+ * @param batch - rows to compare on
+ * @throws as {@link createRunner}
+ */
+export async function quantizationError(
+  checkpoint: Checkpoint,
+  head: Head,
+  quantize: "int8" | "int4",
+  batch: HeadBatch,
+): Promise<QuantizationError> {
+  const values: Float32Array[] = [];
+  for (const options of [{}, { quantize }]) {
+    const runner = await createRunner(checkpoint, head, options);
+    try {
+      values.push(await runner.run(batch));
+    } finally {
+      await runner.close();
+    }
+  }
+  const differences = Array.from(values[0]!, (value, i) => Math.abs(value - values[1]![i]!));
+  const sum = differences.reduce((total, difference) => total + difference, 0);
+  return { max: Math.max(0, ...differences), mean: sum / Math.max(1, differences.length) };
 }
 
 // The compiled file also when this one runs from source: a thread cannot load TypeScript on every supported Node.

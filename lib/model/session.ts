@@ -7,10 +7,13 @@ import { describeDecoder } from "./decoder.ts";
 import { buildFeeds, type Feed } from "./feeds.ts";
 import { describeHead, type HeadDescription } from "./heads.ts";
 import { lowerDecoder } from "./lower.ts";
+import { quantizedWeights } from "./quantized-cache.ts";
 import { Rotation } from "./rotation.ts";
 import { readTensorBytes } from "./safetensors.ts";
 import type { Head, HeadBatch } from "./types.ts";
 import { isWeightType, toFloat32 } from "./weights.ts";
+
+const BITS = { int8: 8, int4: 4 } as const;
 
 type Runtime = typeof import("onnxruntime-node");
 
@@ -20,6 +23,7 @@ export interface SessionSpec {
   readonly head: Head;
   readonly threads: number;
   readonly weights: "in-place" | "float32";
+  readonly quantize?: "int8" | "int4" | undefined;
 }
 
 /** @internal The package that runs graphs, and the command that installs it. */
@@ -42,10 +46,16 @@ export class ModelSession {
     const decoder = describeDecoder(checkpoint);
     const head = describeHead(checkpoint, spec.head);
     const runtime = loadRuntime();
-    const folder = commonFolder([...checkpoint.tensors.values()].map((entry) => entry.file));
+    const quantized = spec.quantize && (await quantizedWeights(checkpoint, decoder, BITS[spec.quantize]));
+    const entries = [
+      ...checkpoint.tensors.values(),
+      ...[...(quantized?.values() ?? [])].map((q) => q.packed),
+    ];
+    const folder = commonFolder(entries.map((entry) => entry.file));
     const model = lowerDecoder(decoder, head, {
       fileName: (path) => relative(folder, path).split(sep).join("/"),
       headRows: await readRows(head),
+      quantized,
     });
     const options = sessionOptions(spec, folder);
     const session = await runtime.InferenceSession.create(model, options).catch((cause: Error) => {
