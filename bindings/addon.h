@@ -8,5 +8,6 @@ namespace minform {
 class JobQueue;
 
 void registerCredit(Napi::Env env, Napi::Object exports);
+void registerPresets(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform
