@@ -1,5 +1,6 @@
 #include "dispatch.h"
 
+#include "minform/advantage.h"
 #include "minform/credit.h"
 #include "minform/presets.h"
 
@@ -7,5 +8,6 @@ namespace minform {
 
 MINFORM_DISPATCH(credit, CreditKernels)
 MINFORM_DISPATCH(presets, PresetKernels)
+MINFORM_DISPATCH(advantage, AdvantageKernels)
 
 }  // namespace minform
