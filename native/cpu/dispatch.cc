@@ -1,9 +1,11 @@
 #include "dispatch.h"
 
 #include "minform/credit.h"
+#include "minform/loss.h"
 
 namespace minform {
 
 MINFORM_DISPATCH(credit, CreditKernels)
+MINFORM_DISPATCH(loss, LossKernels)
 
 }  // namespace minform
