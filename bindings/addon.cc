@@ -34,6 +34,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerCredit(env, exports);
   registerPresets(env, exports);
   registerAdvantage(env, exports);
+  registerLoss(env, exports);
   return exports;
 }
 

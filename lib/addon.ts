@@ -1,6 +1,7 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
+import type { LossKernels } from "./loss/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -20,6 +21,7 @@ export interface Addon {
   advantage: AdvantageKernels;
   credit: CreditKernels;
   presets: PresetKernels;
+  loss: LossKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

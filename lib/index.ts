@@ -8,4 +8,5 @@ export * from "./credit/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
 export * from "./presets/index.ts";
+export * from "./loss/index.ts";
 export * from "./ragged.ts";

@@ -3,11 +3,13 @@
 #include "minform/advantage.h"
 #include "minform/credit.h"
 #include "minform/presets.h"
+#include "minform/loss.h"
 
 namespace minform {
 
 MINFORM_DISPATCH(credit, CreditKernels)
 MINFORM_DISPATCH(presets, PresetKernels)
 MINFORM_DISPATCH(advantage, AdvantageKernels)
+MINFORM_DISPATCH(loss, LossKernels)
 
 }  // namespace minform
