@@ -1,4 +1,5 @@
 import type { CreditKernels } from "./credit/kernels.ts";
+import type { LogProbKernels } from "./logprob/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -16,6 +17,7 @@ export interface Addon {
   getNumThreads(): number;
   setNumThreads(threads: number): void;
   credit: CreditKernels;
+  logprob: LogProbKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */
