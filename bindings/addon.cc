@@ -35,6 +35,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerPresets(env, exports);
   registerAdvantage(env, exports);
   registerLoss(env, exports);
+  registerLogProb(env, exports);
   return exports;
 }
 

@@ -2,6 +2,7 @@ import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
 import type { LossKernels } from "./loss/kernels.ts";
+import type { LogProbKernels } from "./logprob/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -22,6 +23,7 @@ export interface Addon {
   credit: CreditKernels;
   presets: PresetKernels;
   loss: LossKernels;
+  logprob: LogProbKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

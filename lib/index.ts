@@ -9,4 +9,6 @@ export * from "./device.ts";
 export * from "./errors.ts";
 export * from "./presets/index.ts";
 export * from "./loss/index.ts";
+export * from "./logprob/index.ts";
 export * from "./ragged.ts";
+export * from "./tensor.ts";

@@ -4,6 +4,7 @@
 #include "minform/credit.h"
 #include "minform/presets.h"
 #include "minform/loss.h"
+#include "minform/logprob.h"
 
 namespace minform {
 
@@ -11,5 +12,6 @@ MINFORM_DISPATCH(credit, CreditKernels)
 MINFORM_DISPATCH(presets, PresetKernels)
 MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(loss, LossKernels)
+MINFORM_DISPATCH(logprob, LogProbKernels)
 
 }  // namespace minform
