@@ -45,7 +45,7 @@ PaddedShape paddedShape(const Args& args) {
 }
 
 // (group, groups, ...)
-GroupShape groupShape(const Args& args) {
+PeerGroupShape groupShape(const Args& args) {
   int64_t rows = 0;
   const int32_t* group = args.array<int32_t>(0, &rows);
   const int32_t groups = args.integer(1);
@@ -55,19 +55,19 @@ GroupShape groupShape(const Args& args) {
   return {group, rows, groups};
 }
 
-AggregateRule aggregateRule(const Fields& fields) {
-  return {fields.choice<RowDivisor>("row", 4), fields.choice<BatchDivisor>("batch", 6), fields.flag("select"),
+PeerAggregateRule aggregateRule(const Fields& fields) {
+  return {fields.choice<PeerRowDivisor>("row", 4), fields.choice<PeerBatchDivisor>("batch", 6), fields.flag("select"),
           fields.flag("skipEmpty"), fields.number("scale")};
 }
 
-PolicyRule policyRule(const Fields& fields) {
-  return {fields.choice<TokenLoss>("loss", 4), fields.choice<RatioLevel>("level", 4), fields.number("logLow"),
+PeerPolicyRule policyRule(const Fields& fields) {
+  return {fields.choice<PeerTokenLoss>("loss", 4), fields.choice<PeerRatioLevel>("level", 4), fields.number("logLow"),
           fields.number("logHigh"),            fields.number("low"),                  fields.number("high"),
           fields.number("dualClip"),           fields.number("delta"),                fields.number("tauPositive"),
           fields.number("tauNegative"),        fields.flag("rowAdvantages"),          fields.number("countEpsilon")};
 }
 
-Napi::Value statsOf(Napi::Env env, const PolicyStats& stats) {
+Napi::Value statsOf(Napi::Env env, const PeerPolicyStats& stats) {
   Napi::Object result = Napi::Object::New(env);
   result.Set("loss", stats.loss);
   result.Set("clipFraction", stats.clipFraction);
@@ -138,7 +138,7 @@ Napi::Value returns(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 3);
-  const ReturnRule rule{fields.flag("smallest"), fields.flag("maskRewards"), fields.flag("maskCarry"),
+  const PeerReturnRule rule{fields.flag("smallest"), fields.flag("maskRewards"), fields.flag("maskCarry"),
                         fields.flag("maskResult"), fields.number("gamma")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
@@ -154,7 +154,7 @@ Napi::Value gae(const Napi::CallbackInfo& info) {
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
-    presets<T>().gae(shape, static_cast<MaskUse>(args.integer(4)), args.array<T>(2, total), args.array<T>(3, total),
+    presets<T>().gae(shape, static_cast<PeerMaskUse>(args.integer(4)), args.array<T>(2, total), args.array<T>(3, total),
                      args.number(5), args.number(6), args.array<T>(7, total), args.array<T>(8, total));
     return info.Env().Undefined();
   });
@@ -165,7 +165,7 @@ Napi::Value whiten(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 3);
-  const WhitenRule rule{fields.flag("select"),     fields.flag("unbiased"),       fields.flag("clampFloor"),
+  const PeerWhitenRule rule{fields.flag("select"),     fields.flag("unbiased"),       fields.flag("clampFloor"),
                         fields.flag("maskResult"), fields.number("countEpsilon"), fields.number("floor")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
@@ -176,9 +176,9 @@ Napi::Value whiten(const Napi::CallbackInfo& info) {
 // (group, groups, scores, rule, out)
 Napi::Value groupScores(const Napi::CallbackInfo& info) {
   const Args args(info);
-  const GroupShape groups = groupShape(args);
+  const PeerGroupShape groups = groupShape(args);
   const Fields fields(info, args, 3);
-  const GroupRule rule{fields.choice<GroupForm>("form", 4), fields.choice<SingletonForm>("singleton", 3),
+  const PeerGroupRule rule{fields.choice<PeerGroupForm>("form", 4), fields.choice<PeerSingletonForm>("singleton", 3),
                        fields.flag("batchStd"), fields.number("epsilon"), fields.number("factor")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
@@ -190,7 +190,7 @@ Napi::Value groupScores(const Napi::CallbackInfo& info) {
 // (group, groups, a, b?, out)
 Napi::Value othersRatio(const Napi::CallbackInfo& info) {
   const Args args(info);
-  const GroupShape groups = groupShape(args);
+  const PeerGroupShape groups = groupShape(args);
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     presets<T>().othersRatio(groups, args.array<T>(2, groups.rows), args.optionalArray<T>(3, groups.rows), args.array<T>(4, groups.rows));
@@ -201,7 +201,7 @@ Napi::Value othersRatio(const Napi::CallbackInfo& info) {
 // (group, groups, scores, weights, out)
 Napi::Value weightedMeans(const Napi::CallbackInfo& info) {
   const Args args(info);
-  const GroupShape groups = groupShape(args);
+  const PeerGroupShape groups = groupShape(args);
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     presets<T>().weightedMeans(groups, args.array<T>(2, groups.rows), args.array<T>(3, groups.rows), args.array<T>(4, groups.rows));
@@ -213,8 +213,8 @@ Napi::Value weightedMeans(const Napi::CallbackInfo& info) {
 Napi::Value policyLoss(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
-  const PolicyRule rule = policyRule(Fields(info, args, 5));
-  const AggregateRule aggregate = aggregateRule(Fields(info, args, 6));
+  const PeerPolicyRule rule = policyRule(Fields(info, args, 5));
+  const PeerAggregateRule aggregate = aggregateRule(Fields(info, args, 6));
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
@@ -228,7 +228,7 @@ Napi::Value policyLoss(const Napi::CallbackInfo& info) {
 Napi::Value geometricMeanLoss(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
-  const PolicyRule rule = policyRule(Fields(info, args, 5));
+  const PeerPolicyRule rule = policyRule(Fields(info, args, 5));
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
@@ -241,7 +241,7 @@ Napi::Value geometricMeanLoss(const Napi::CallbackInfo& info) {
 Napi::Value aggregate(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
-  const AggregateRule rule = aggregateRule(Fields(info, args, 3));
+  const PeerAggregateRule rule = aggregateRule(Fields(info, args, 3));
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     return Napi::Number::New(info.Env(), presets<T>().aggregate(shape, rule, args.array<T>(2, shape.total())));
@@ -253,7 +253,7 @@ Napi::Value kl(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 4);
-  const KlRule rule{fields.choice<KlForm>("form", 4), fields.flag("gradientOfK2"), fields.number("inputClamp"), fields.number("outputClamp")};
+  const PeerKlRule rule{fields.choice<PeerKlForm>("form", 4), fields.flag("gradientOfK2"), fields.number("inputClamp"), fields.number("outputClamp")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
@@ -267,8 +267,8 @@ Napi::Value valueLoss(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 5);
-  const ValueRule rule{fields.number("clipRange"), fields.flag("splitAtBounds")};
-  const AggregateRule aggregate = aggregateRule(Fields(info, args, 6));
+  const PeerValueRule rule{fields.number("clipRange"), fields.flag("splitAtBounds")};
+  const PeerAggregateRule aggregate = aggregateRule(Fields(info, args, 6));
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();

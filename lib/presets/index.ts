@@ -37,7 +37,6 @@ export const presets: Presets = {
 };
 
 export type {
-  GroupIds,
   PaddedAdvantages,
   PaddedBatch,
   PaddedKl,

@@ -1,3 +1,4 @@
+import type { GroupIds } from "../advantage/index.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
 import { assertNumber, assertOneOf } from "../validate.ts";
 import {
@@ -12,7 +13,6 @@ import {
   TokenLoss,
 } from "./kernels.ts";
 import {
-  type GroupIds,
   groupScores,
   othersRatio,
   Padded,

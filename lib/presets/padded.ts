@@ -1,3 +1,4 @@
+import type { GroupIds } from "../advantage/index.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
@@ -34,9 +35,6 @@ export interface PaddedBatch {
   /** `[rows, width]`, 1 where a token counts and 0 at padding and holes. */
   readonly responseMask: Uint8Array;
 }
-
-/** Ids of the groups (prompts): one per response, numbers or strings, in any order. */
-export type GroupIds = ArrayLike<number | string>;
 
 /** Token-level advantages and returns, `[rows, width]`, in the dtype of the input. */
 export interface PaddedAdvantages<T extends FloatArray> {

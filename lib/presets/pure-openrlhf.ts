@@ -1,6 +1,7 @@
+import type { GroupIds } from "../advantage/index.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
 import { assertOneOf } from "../validate.ts";
-import { type GroupIds, othersRatio, Padded, type PaddedAdvantages, type PaddedBatch } from "./padded.ts";
+import { othersRatio, Padded, type PaddedAdvantages, type PaddedBatch } from "./padded.ts";
 import { type PaddedMinForm, type PaddedProcessRewards, paddedMinForm } from "./pure-verl.ts";
 
 /** Input of {@link PureOpenRlhfPreset.processExperiences}. */

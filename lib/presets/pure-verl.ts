@@ -1,10 +1,10 @@
+import type { GroupIds } from "../advantage/index.ts";
 import { minForm as creditMinForm } from "../credit/index.ts";
 import { ArgumentError } from "../errors.ts";
 import { type FloatArray, type Owned, raggedOffsets } from "../ragged.ts";
 import { assertOneOf } from "../validate.ts";
 import { BatchDivisor, KlForm, RatioLevel, RowDivisor, TokenLoss } from "./kernels.ts";
 import {
-  type GroupIds,
   othersRatio,
   Padded,
   type PaddedAdvantages,

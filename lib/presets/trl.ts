@@ -1,6 +1,15 @@
+import { type GroupIds, rloo } from "../advantage/index.ts";
 import { ArgumentError } from "../errors.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
-import { allocate, assertNumber, assertOneOf, assertVector, checkGroups, FLOATS } from "../validate.ts";
+import {
+  type ArrayName,
+  assertNumber,
+  assertOneOf,
+  assertVector,
+  checkGroups,
+  FLOATS,
+  typeName,
+} from "../validate.ts";
 import {
   type AggregateRule,
   BatchDivisor,
@@ -12,15 +21,7 @@ import {
   Singleton,
   TokenLoss,
 } from "./kernels.ts";
-import {
-  type GroupIds,
-  groupScores,
-  othersRatio,
-  Padded,
-  type PaddedBatch,
-  type PaddedKl,
-  type PaddedPolicyLoss,
-} from "./padded.ts";
+import { groupScores, Padded, type PaddedBatch, type PaddedKl, type PaddedPolicyLoss } from "./padded.ts";
 import type { PaddedLogProbs } from "./pure-verl.ts";
 
 /** One reward per response, and the prompts the responses belong to. */
@@ -163,21 +164,14 @@ export const trl: TrlPreset = {
     batch: GroupedRewards<T> & { readonly kl?: T },
     { beta = 0, normalizeAdvantages = false }: { beta?: number; normalizeAdvantages?: boolean } = {},
   ) {
-    const groups = group(batch);
     const { rewards, kl } = batch;
-    if (kl !== undefined) assertVector(kl, "kl", rewards.length, FLOATS);
+    group(batch);
+    if (kl !== undefined) assertVector(kl, "kl", rewards.length, [typeName(rewards) as ArrayName]);
     const total = rewards.map((reward, i) => (kl === undefined ? reward : reward - beta * kl[i]!)) as T;
-    const scorable = allocate(rewards, rewards.length);
-    for (let i = 0; i < total.length; i++) scorable[i] = Number.isNaN(total[i]!) ? 0 : 1;
-    const known = total.map((reward) => (Number.isNaN(reward) ? 0 : reward)) as T;
-    const baselines = othersRatio(groups, known, scorable);
-    const advantages = total.map((reward, i) => {
-      const advantage = reward - baselines[i]!;
-      return Number.isNaN(reward) || Number.isNaN(baselines[i]!) ? 0 : advantage;
-    }) as unknown as Owned<T>;
+    const { advantages } = rloo(total, batch.index, { singleton: "zero", unscorable: "exclude" });
     if (!normalizeAdvantages) return advantages;
-    const one = { index: new Int32Array(rewards.length), count: 1 };
-    return groupScores(one, advantages, {
+    const batchGroup = { index: new Int32Array(rewards.length), count: 1 };
+    return groupScores(batchGroup, advantages, {
       form: GroupForm.scale,
       singleton: Singleton.same,
       epsilon: STD_EPSILON,

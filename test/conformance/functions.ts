@@ -222,7 +222,7 @@ function whitening(values: FloatArray, { responseMask }: Case): number {
 function groupScaling(inputs: Case, epsilon: number): number {
   const scores = new Map<string | number, number[]>();
   const rewards = inputs.input("outcome_reward");
-  inputs.group.forEach((id, i) => scores.set(id, [...(scores.get(id) ?? []), rewards[i]!]));
+  for (const [i, id] of inputs.group.entries()) scores.set(id, [...(scores.get(id) ?? []), rewards[i]!]);
   return Math.max(...Array.from(scores.values(), (group) => amplification(group, epsilon)));
 }
 

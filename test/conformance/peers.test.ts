@@ -1,18 +1,13 @@
-// Every key of a file of cases, computed with the presets and compared with what the peer's own function gave.
-//
-// float64: within 1e-9, relative to max(1, |expected|): relative for values above 1, absolute for values below.
-// float32: within FLOAT32_BOUND, relative to max(1, |expected|), beyond what rounding the inputs does by itself (measured
-// in float64: a rounded ratio may cross a clip bound). Where a standard deviation divides, the bound grows by the
-// largest value over that deviation.
+// Every key of a file of cases, computed with the presets and compared with what the peer's own function gave, in
+// float64 and in float32 (agreement.ts states the bounds). The file is the one MINFORM_PEERS names, by default the
+// shared fixture beside the repository. A key that is not known, or an argument of it, fails.
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import type { FloatArray } from "../../lib/index.ts";
-import { Case, type Expected, flatten, type RawCase, readCaseFile } from "./case-file.ts";
-import { functions, type Outcome, type Results } from "./functions.ts";
-import { decodeNumber, Key } from "./key.ts";
-
-const FLOAT64_BOUND = 1e-9;
-const FLOAT32_BOUND = 1e-6;
+import { expectAgreement } from "./agreement.ts";
+import { Case, type RawCase, readCaseFile } from "./case-file.ts";
+import { functions, type Outcome } from "./functions.ts";
+import { Key } from "./key.ts";
+import { expectedOf, logitsOutcome } from "./logits.ts";
 
 const fallback = fileURLToPath(new URL("../../../shared/fixtures/peers.json", import.meta.url));
 const found = readCaseFile(fallback);
@@ -27,78 +22,11 @@ function compute(text: string, inputs: Case): Outcome {
   return outcome;
 }
 
-type Visit = (path: string, expected: number[], actual: number[], index: number[]) => void;
-
-// Walks over what the file expects; everything in it must have been computed.
-function walk(
-  path: string,
-  expected: Expected,
-  actual: Results | FloatArray | number | undefined,
-  mask: Uint8Array,
-  visit: Visit,
-): void {
-  if (actual === undefined) throw new Error(`${path}: in the file, but not computed`);
-  if (Array.isArray(expected)) {
-    const values = flatten(expected, path);
-    if (!ArrayBuffer.isView(actual) || actual.length !== values.length)
-      throw new Error(`${path}: another shape`);
-    if (values.length !== mask.length) throw new Error(`${path}: not one value per token`);
-    const index = values.flatMap((_, i) => (mask[i] === 1 ? [i] : []));
-    visit(
-      path,
-      index.map((i) => values[i]!),
-      index.map((i) => actual[i]!),
-      index,
-    );
-  } else if (typeof expected === "object") {
-    for (const [name, value] of Object.entries(expected)) {
-      walk(`${path}.${name}`, value, (actual as Results)[name], mask, visit);
-    }
-  } else {
-    visit(path, [decodeNumber(expected, path)], [actual as number], [0]);
-  }
-}
-
-function numbers(expected: Expected, { results }: Outcome, mask: Uint8Array): number[] {
-  const all: number[] = [];
-  walk("", expected, results, mask, (_, __, actual) => all.push(...actual));
-  return all;
-}
-
-function expectWithin(path: string, actual: number, expected: number, allowed: number): void {
-  compared++;
-  if (Object.is(actual, expected) || actual === expected) return;
-  if (Number.isNaN(actual) && Number.isNaN(expected)) return;
-  const error = Math.abs(actual - expected);
-  if (!(error <= allowed))
-    expect.fail(`${path}: got ${actual}, the peer has ${expected} (off by ${error}, allowed ${allowed})`);
-}
-
-function testKey(raw: RawCase, key: string, expected: Expected): void {
-  const exact = new Case(raw, "float64");
-  const outcome = compute(key, exact);
-  let position = 0;
-  walk(key, expected, outcome.results, exact.responseMask, (path, want, got, index) => {
-    got.forEach((value, i) => {
-      const at =
-        want.length > 1
-          ? `${path}[${Math.floor(index[i]! / exact.width)}, ${index[i]! % exact.width}]`
-          : path;
-      expectWithin(at, value, want[i]!, FLOAT64_BOUND * Math.max(1, Math.abs(want[i]!)));
-    });
-  });
-
-  const rounded = numbers(expected, compute(key, new Case(raw, "rounded")), exact.responseMask);
-  const reference = numbers(expected, outcome, exact.responseMask);
-  const single = compute(key, new Case(raw, "float32"));
-  const bound = FLOAT32_BOUND * (single.amplification ?? 1);
-  walk(`${key} in float32`, expected, single.results, exact.responseMask, (path, want, got) => {
-    got.forEach((value, i) => {
-      const inputRounding = Math.abs(rounded[position]! - reference[position]!) || 0;
-      expectWithin(path, value, want[i]!, bound * Math.max(1, Math.abs(want[i]!)) + inputRounding);
-      position++;
-    });
-  });
+function computeAll(text: string, raw: RawCase) {
+  const [exact, rounded, single] = (["float64", "rounded", "float32"] as const).map((kind) =>
+    compute(text, new Case(raw, kind)),
+  );
+  return { exact: exact!, rounded: rounded!, single: single! };
 }
 
 if (found === undefined) {
@@ -107,10 +35,69 @@ if (found === undefined) {
 } else {
   const { path, file } = found;
   describe.each(file.cases.map((raw, i) => [`${i} ${raw.tag}`, raw] as const))("case %s", (_, raw) => {
-    it.each(Object.entries(raw.out))("%s", (key, expected) => testKey(raw, key, expected));
+    it.each(Object.entries(raw.out))("%s", (key, expected) => {
+      const { responseMask, width } = new Case(raw, "float64");
+      compared += expectAgreement(key, expected, computeAll(key, raw), responseMask, width);
+    });
+  });
+
+  describe.each(file.logits.map((entry, i) => [`${i}`, entry] as const))("logits %s", (_, entry) => {
+    it("log-probs, entropy and gradient", async () => {
+      const [exact, rounded, single] = await Promise.all(
+        (["float64", "rounded", "float32"] as const).map((kind) => logitsOutcome(entry, kind)),
+      );
+      const runs = { exact: exact!, rounded: rounded!, single: single! };
+      compared += expectAgreement(
+        "logits",
+        expectedOf(entry),
+        runs,
+        undefined,
+        (entry.logits as unknown[][])[0]!.length,
+      );
+    });
   });
 
   afterAll(() => {
-    console.info(`conformance: ${file.cases.length} cases of ${path}, ${compared} numbers compared`);
+    console.info(
+      `conformance: ${file.cases.length} cases, ${file.logits.length} logits, ${compared} numbers of ${path}`,
+    );
   });
 }
+
+describe("the reader of case files", () => {
+  const raw: RawCase = {
+    tag: "tiny",
+    inputs: { response_mask: [[1, 1]], group: ["a"], token_rewards: [[0, 1]] },
+    out: {},
+  };
+  const inputs = new Case(raw, "float64");
+
+  it.each([
+    ["verl.no_such_function", /unknown key/],
+    ["verl.rloo[surprise]", /unknown arguments surprise/],
+    ["verl.reinforce_plus_plus[gamma=0.9,lam=1]", /unknown arguments lam/],
+    ["verl.reinforce_plus_plus", /parameter gamma is missing/],
+    ["verl.policy_loss[dppo,token-mean]", /unknown argument dppo/],
+    ["pure_verl.rloo[max_form_0.1,sum,norm=False]", /unknown rewards/],
+  ])("refuses %s", (key, message) => {
+    expect(() => compute(key, inputs)).toThrow(message);
+  });
+
+  it("fails for a value it did not compute, another shape, another number and a missing NaN", () => {
+    const results = { advantages: Float64Array.of(1, 2) };
+    const run = (expected: Parameters<typeof expectAgreement>[1]) => () =>
+      expectAgreement(
+        "key",
+        expected,
+        { exact: { results }, rounded: { results }, single: { results } },
+        inputs.responseMask,
+        2,
+      );
+    expect(run({ advantages: [[1, 2]] })()).toBe(4);
+    expect(run({ returns: [[1, 2]] })).toThrow(/not computed/);
+    expect(run({ advantages: [[1, 2, 3]] })).toThrow(/one value per token/);
+    expect(run({ advantages: [[1, 2.00001]] })).toThrow(/off by/);
+    expect(run({ advantages: [["NaN", 2]] })).toThrow(/off by/);
+    expect(run({ advantages: [["Infinity", 2]] })).toThrow(/off by/);
+  });
+});

@@ -10,7 +10,7 @@ namespace peers {
 // What one unit of masked token loss in a row adds to the scalar.
 class RowWeights {
  public:
-  RowWeights(const PaddedShape& shape, const AggregateRule& rule) : rule_(rule), weights_(shape.rows) {
+  RowWeights(const PaddedShape& shape, const PeerAggregateRule& rule) : rule_(rule), weights_(shape.rows) {
     int64_t counted = 0, tokens = 0;
     for (int64_t row = 0; row < shape.rows; row++) {
       const int64_t length = rowLength(shape, row);
@@ -38,13 +38,13 @@ class RowWeights {
  private:
   double rowDivisor(double length) const {
     switch (rule_.row) {
-      case RowDivisor::none:
+      case PeerRowDivisor::none:
         return 1;
-      case RowDivisor::length:
+      case PeerRowDivisor::length:
         return length;
-      case RowDivisor::lengthAtLeastOne:
+      case PeerRowDivisor::lengthAtLeastOne:
         return larger(length, 1.0);
-      case RowDivisor::lengthPlusEpsilon:
+      case PeerRowDivisor::lengthPlusEpsilon:
         return length + 1e-8;
     }
     return 1;
@@ -52,23 +52,23 @@ class RowWeights {
 
   double batchDivisor(double tokens, double counted, double rows) const {
     switch (rule_.batch) {
-      case BatchDivisor::tokens:
+      case PeerBatchDivisor::tokens:
         return tokens;
-      case BatchDivisor::tokensAtLeastOne:
+      case PeerBatchDivisor::tokensAtLeastOne:
         return larger(tokens, 1.0);
-      case BatchDivisor::tokensPlusEpsilon:
+      case PeerBatchDivisor::tokensPlusEpsilon:
         return tokens + 1e-8;
-      case BatchDivisor::countedRows:
+      case PeerBatchDivisor::countedRows:
         return counted;
-      case BatchDivisor::rows:
+      case PeerBatchDivisor::rows:
         return rows;
-      case BatchDivisor::one:
+      case PeerBatchDivisor::one:
         return 1;
     }
     return 1;
   }
 
-  AggregateRule rule_;
+  PeerAggregateRule rule_;
   Scratch<double> weights_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 struct GroupLists {
   Scratch<int32_t> starts, members;
 
-  explicit GroupLists(const GroupShape& groups) : starts(groups.groups + 1), members(groups.rows) {
+  explicit GroupLists(const PeerGroupShape& groups) : starts(groups.groups + 1), members(groups.rows) {
     for (int64_t g = 0; g <= groups.groups; g++) starts[g] = 0;
     for (int64_t row = 0; row < groups.rows; row++) starts[groups.group[row] + 1]++;
     for (int64_t g = 0; g < groups.groups; g++) starts[g + 1] += starts[g];
@@ -69,17 +69,17 @@ void passK(const Scores<T>& group, double divisor, double factor, T* out) {
 }  // namespace
 
 template <class T>
-void groupScores(const GroupShape& groups, const GroupRule& rule, const T* scores, T* out) {
+void groupScores(const PeerGroupShape& groups, const PeerGroupRule& rule, const T* scores, T* out) {
   GroupLists lists(groups);
-  const bool scaled = rule.form == GroupForm::scale || (rule.form == GroupForm::passK && rule.epsilon >= 0);
+  const bool scaled = rule.form == PeerGroupForm::scale || (rule.form == PeerGroupForm::passK && rule.epsilon >= 0);
   const T batchDeviation = rule.batchStd != 0 ? Scores<T>{scores, nullptr, groups.rows}.deviation() : T(0);
   for (int64_t g = 0; g < groups.groups; g++) {
     const Scores<T> group{scores, lists.members.get() + lists.starts[g], lists.starts[g + 1] - lists.starts[g]};
-    const bool alone = group.count == 1 && rule.singleton != SingletonForm::same;
+    const bool alone = group.count == 1 && rule.singleton != PeerSingletonForm::same;
     const T mean = alone ? T(0) : group.mean();
     const double deviation = rule.batchStd != 0 ? batchDeviation : (alone ? T(1) : group.deviation());
     const double divisor = scaled ? deviation + rule.epsilon : 1.0;
-    if (rule.form == GroupForm::passK) {
+    if (rule.form == PeerGroupForm::passK) {
       passK(group, divisor, rule.factor, out);
       continue;
     }
@@ -87,8 +87,8 @@ void groupScores(const GroupShape& groups, const GroupRule& rule, const T* score
     for (int64_t k = 0; k < group.count; k++) {
       double value = 0;
       if (alone) {
-        value = rule.singleton == SingletonForm::zero ? 0 : group.at(k) / divisor;
-      } else if (rule.form == GroupForm::leaveOneOut) {
+        value = rule.singleton == PeerSingletonForm::zero ? 0 : group.at(k) / divisor;
+      } else if (rule.form == PeerGroupForm::leaveOneOut) {
         value = group.at(k) * n / (n - 1) - mean * n / (n - 1);
       } else {
         value = static_cast<double>(static_cast<T>(group.at(k) - mean)) / divisor;
@@ -99,7 +99,7 @@ void groupScores(const GroupShape& groups, const GroupRule& rule, const T* score
 }
 
 template <class T>
-void othersRatio(const GroupShape& groups, const T* a, const T* b, T* out) {
+void othersRatio(const PeerGroupShape& groups, const T* a, const T* b, T* out) {
   Scratch<T> sumA(groups.groups), sumB(groups.groups);
   for (int64_t g = 0; g < groups.groups; g++) sumA[g] = sumB[g] = T(0);
   for (int64_t row = 0; row < groups.rows; row++) {
@@ -113,7 +113,7 @@ void othersRatio(const GroupShape& groups, const T* a, const T* b, T* out) {
 }
 
 template <class T>
-void weightedMeans(const GroupShape& groups, const T* scores, const T* weights, T* out) {
+void weightedMeans(const PeerGroupShape& groups, const T* scores, const T* weights, T* out) {
   Scratch<T> products(groups.groups), total(groups.groups);
   Scratch<int32_t> members(groups.groups);
   for (int64_t g = 0; g < groups.groups; g++) {
@@ -133,9 +133,9 @@ void weightedMeans(const GroupShape& groups, const T* scores, const T* weights, 
 }
 
 #define MINFORM_INSTANTIATE(T)                                                          \
-  template void groupScores(const GroupShape&, const GroupRule&, const T*, T*);         \
-  template void othersRatio(const GroupShape&, const T*, const T*, T*);                 \
-  template void weightedMeans(const GroupShape&, const T*, const T*, T*);
+  template void groupScores(const PeerGroupShape&, const PeerGroupRule&, const T*, T*);         \
+  template void othersRatio(const PeerGroupShape&, const T*, const T*, T*);                 \
+  template void weightedMeans(const PeerGroupShape&, const T*, const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)
 

@@ -25,7 +25,7 @@ inline void keepExtreme(double sign, double otherLoss, double otherSlope, double
   }
 }
 
-inline Term clipTerm(const PolicyRule& rule, double ratio, double advantage) {
+inline Term clipTerm(const PeerPolicyRule& rule, double ratio, double advantage) {
   const double unclipped = rule.delta < ratio ? rule.delta : ratio;
   Term term;
   term.loss = -advantage * unclipped;
@@ -43,21 +43,21 @@ inline Term clipTerm(const PolicyRule& rule, double ratio, double advantage) {
   return term;
 }
 
-inline Term softGateTerm(const PolicyRule& rule, double ratio, double advantage) {
+inline Term softGateTerm(const PeerPolicyRule& rule, double ratio, double advantage) {
   const double tau = advantage > 0 ? rule.tauPositive : rule.tauNegative;
   const double gate = 1 / (1 + ::exp(-tau * (ratio - 1)));
   return {-(gate * (4 / tau)) * advantage, -advantage * 4 * gate * (1 - gate) * ratio, false, false};
 }
 
-inline Term termOf(const PolicyRule& rule, double ratio, double logProb, double advantage) {
+inline Term termOf(const PeerPolicyRule& rule, double ratio, double logProb, double advantage) {
   switch (rule.loss) {
-    case TokenLoss::clip:
+    case PeerTokenLoss::clip:
       return clipTerm(rule, ratio, advantage);
-    case TokenLoss::softGate:
+    case PeerTokenLoss::softGate:
       return softGateTerm(rule, ratio, advantage);
-    case TokenLoss::logProb:
+    case PeerTokenLoss::logProb:
       return {-logProb * advantage, -advantage, false, false};
-    case TokenLoss::clippedWeight: {
+    case PeerTokenLoss::clippedWeight: {
       const double weight = clamped(ratio, rule.low, rule.high);
       return {-weight * advantage * logProb, -weight * advantage, ratio != weight, false};
     }
@@ -72,25 +72,25 @@ struct RowResult {
 }  // namespace
 
 template <class T>
-PolicyStats policyLoss(const PaddedShape& shape, const PolicyRule& rule, const AggregateRule& aggregate,
+PeerPolicyStats policyLoss(const PaddedShape& shape, const PeerPolicyRule& rule, const PeerAggregateRule& aggregate,
                        const T* logProbs, const T* oldLogProbs, const T* advantages, T* gradient) {
   RowWeights weights(shape, aggregate);
   Scratch<RowResult> results(shape.rows);
-  const bool onRatio = rule.loss == TokenLoss::clip || rule.loss == TokenLoss::softGate;
-  const bool shared = rule.level == RatioLevel::sequence || rule.level == RatioLevel::sequenceSum;
+  const bool onRatio = rule.loss == PeerTokenLoss::clip || rule.loss == PeerTokenLoss::softGate;
+  const bool shared = rule.level == PeerRatioLevel::sequence || rule.level == PeerRatioLevel::sequenceSum;
   forRows(shape, [&](int64_t row) {
     const int64_t begin = row * shape.width, end = begin + shape.width;
     RowResult result;
     double sequence = 0;
     const int64_t tokens = rowLength(shape, row);
-    const double length = rule.level == RatioLevel::sequenceSum ? 1 : larger(static_cast<double>(tokens), 1.0);
+    const double length = rule.level == PeerRatioLevel::sequenceSum ? 1 : larger(static_cast<double>(tokens), 1.0);
     for (int64_t i = begin; i < end; i++) sequence += (static_cast<double>(logProbs[i]) - oldLogProbs[i]) * shape.mask[i];
     sequence /= length;
     double reaching = 0;  // gradient that reaches a ratio shared by the row
     result.loss = weights.rowLoss(shape, row, [&](int64_t i) {
       const double logProb = logProbs[i];
       const double token = logProb - oldLogProbs[i];
-      const double logRatio = rule.level == RatioLevel::token ? token : (shared ? sequence : (logProb - logProb) + sequence);
+      const double logRatio = rule.level == PeerRatioLevel::token ? token : (shared ? sequence : (logProb - logProb) + sequence);
       const double bounded = clamped(logRatio, rule.logLow, rule.logHigh);
       const double advantage = advantages[rule.rowAdvantages != 0 ? row : i];
       Term term = termOf(rule, ::exp(bounded), logProb, advantage);
@@ -98,13 +98,13 @@ PolicyStats policyLoss(const PaddedShape& shape, const PolicyRule& rule, const A
       if (shape.mask[i] != 0) {
         result.clipped += term.clipped;
         result.clippedLower += term.clippedLower;
-        result.kl -= rule.level == RatioLevel::token ? bounded : token;
+        result.kl -= rule.level == PeerRatioLevel::token ? bounded : token;
         reaching += weights[row] * term.slope;
         gradient[i] = static_cast<T>(weights[row] * term.slope + 0.0);
       }
       return term.loss;
     });
-    if (tokens == 0 && rule.level == RatioLevel::sequenceSum) {
+    if (tokens == 0 && rule.level == PeerRatioLevel::sequenceSum) {
       result.loss = weights[row] * termOf(rule, 1, 0, advantages[rule.rowAdvantages != 0 ? row : begin]).loss;
     }
     for (int64_t i = begin; i < end; i++) {
@@ -128,7 +128,7 @@ PolicyStats policyLoss(const PaddedShape& shape, const PolicyRule& rule, const A
 }
 
 template <class T>
-PolicyStats geometricMeanLoss(const PaddedShape& shape, const PolicyRule& rule, const T* logProbs,
+PeerPolicyStats geometricMeanLoss(const PaddedShape& shape, const PeerPolicyRule& rule, const T* logProbs,
                               const T* oldLogProbs, const T* advantages, T* gradient) {
   Scratch<RowResult> results(shape.rows);
   forRows(shape, [&](int64_t row) {
@@ -169,9 +169,9 @@ PolicyStats geometricMeanLoss(const PaddedShape& shape, const PolicyRule& rule, 
 }
 
 #define MINFORM_INSTANTIATE(T)                                                                                        \
-  template PolicyStats policyLoss(const PaddedShape&, const PolicyRule&, const AggregateRule&, const T*, const T*,    \
+  template PeerPolicyStats policyLoss(const PaddedShape&, const PeerPolicyRule&, const PeerAggregateRule&, const T*, const T*,    \
                                   const T*, T*);                                                                      \
-  template PolicyStats geometricMeanLoss(const PaddedShape&, const PolicyRule&, const T*, const T*, const T*, T*);
+  template PeerPolicyStats geometricMeanLoss(const PaddedShape&, const PeerPolicyRule&, const T*, const T*, const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)
 

@@ -16,27 +16,27 @@ void addAtLast(const PaddedShape&, const T*, T*);
 template <class T>
 void stepTokens(const PaddedShape&, const uint8_t*, T*);
 template <class T>
-void returns(const PaddedShape&, const ReturnRule&, const T*, T*);
+void returns(const PaddedShape&, const PeerReturnRule&, const T*, T*);
 template <class T>
-void gae(const PaddedShape&, MaskUse, const T*, const T*, double, double, T*, T*);
+void gae(const PaddedShape&, PeerMaskUse, const T*, const T*, double, double, T*, T*);
 template <class T>
-bool whiten(const PaddedShape&, const WhitenRule&, const T*, T*);
+bool whiten(const PaddedShape&, const PeerWhitenRule&, const T*, T*);
 template <class T>
-void groupScores(const GroupShape&, const GroupRule&, const T*, T*);
+void groupScores(const PeerGroupShape&, const PeerGroupRule&, const T*, T*);
 template <class T>
-void othersRatio(const GroupShape&, const T*, const T*, T*);
+void othersRatio(const PeerGroupShape&, const T*, const T*, T*);
 template <class T>
-void weightedMeans(const GroupShape&, const T*, const T*, T*);
+void weightedMeans(const PeerGroupShape&, const T*, const T*, T*);
 template <class T>
-PolicyStats policyLoss(const PaddedShape&, const PolicyRule&, const AggregateRule&, const T*, const T*, const T*, T*);
+PeerPolicyStats policyLoss(const PaddedShape&, const PeerPolicyRule&, const PeerAggregateRule&, const T*, const T*, const T*, T*);
 template <class T>
-PolicyStats geometricMeanLoss(const PaddedShape&, const PolicyRule&, const T*, const T*, const T*, T*);
+PeerPolicyStats geometricMeanLoss(const PaddedShape&, const PeerPolicyRule&, const T*, const T*, const T*, T*);
 template <class T>
-double aggregate(const PaddedShape&, const AggregateRule&, const T*);
+double aggregate(const PaddedShape&, const PeerAggregateRule&, const T*);
 template <class T>
-void kl(const PaddedShape&, const KlRule&, const T*, const T*, T*, T*);
+void kl(const PaddedShape&, const PeerKlRule&, const T*, const T*, T*, T*);
 template <class T>
-PolicyStats valueLoss(const PaddedShape&, const ValueRule&, const AggregateRule&, double, const T*, const T*, const T*, T*);
+PeerPolicyStats valueLoss(const PaddedShape&, const PeerValueRule&, const PeerAggregateRule&, double, const T*, const T*, const T*, T*);
 
 template <class T>
 static void fill(PresetKernels<T>& kernels) {

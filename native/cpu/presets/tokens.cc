@@ -65,7 +65,7 @@ void stepTokens(const PaddedShape& shape, const uint8_t* stepEnds, T* out) {
 }
 
 template <class T>
-void returns(const PaddedShape& shape, const ReturnRule& rule, const T* rewards, T* out) {
+void returns(const PaddedShape& shape, const PeerReturnRule& rule, const T* rewards, T* out) {
   forRows(shape, [&](int64_t row) {
     double carried = 0;
     const int64_t last = (row + 1) * shape.width - 1;
@@ -84,19 +84,19 @@ void returns(const PaddedShape& shape, const ReturnRule& rule, const T* rewards,
 }
 
 template <class T>
-void gae(const PaddedShape& shape, MaskUse use, const T* rewards, const T* values, double gamma, double lambda,
+void gae(const PaddedShape& shape, PeerMaskUse use, const T* rewards, const T* values, double gamma, double lambda,
          T* advantages, T* returns) {
   forRows(shape, [&](int64_t row) {
     double nextValue = 0, carried = 0;
     for (int64_t i = (row + 1) * shape.width - 1; i >= row * shape.width; i--) {
       const double mask = shape.mask[i];
       double reward = rewards[i], value = values[i];
-      if (use == MaskUse::multiply) {
+      if (use == PeerMaskUse::multiply) {
         reward *= mask;
         value *= mask;
       }
       const double advantage = (reward + gamma * nextValue - value) + gamma * lambda * carried;
-      if (use == MaskUse::carry) {
+      if (use == PeerMaskUse::carry) {
         nextValue = value * mask + (1 - mask) * nextValue;
         carried = advantage * mask + (1 - mask) * carried;
       } else {
@@ -110,7 +110,7 @@ void gae(const PaddedShape& shape, MaskUse use, const T* rewards, const T* value
 }
 
 template <class T>
-bool whiten(const PaddedShape& shape, const WhitenRule& rule, const T* values, T* out) {
+bool whiten(const PaddedShape& shape, const PeerWhitenRule& rule, const T* values, T* out) {
   const bool select = rule.select != 0;
   const double count = tokenCount(shape);
   if (rule.unbiased != 0 && count < 2) return false;
@@ -134,9 +134,9 @@ bool whiten(const PaddedShape& shape, const WhitenRule& rule, const T* values, T
   template void subtractRows(const PaddedShape&, const T*, const T*, const T*, const uint8_t*, bool, T*);             \
   template void addAtLast(const PaddedShape&, const T*, T*);                                                          \
   template void stepTokens(const PaddedShape&, const uint8_t*, T*);                                                   \
-  template void returns(const PaddedShape&, const ReturnRule&, const T*, T*);                                   \
-  template void gae(const PaddedShape&, MaskUse, const T*, const T*, double, double, T*, T*);                         \
-  template bool whiten(const PaddedShape&, const WhitenRule&, const T*, T*);
+  template void returns(const PaddedShape&, const PeerReturnRule&, const T*, T*);                                   \
+  template void gae(const PaddedShape&, PeerMaskUse, const T*, const T*, double, double, T*, T*);                         \
+  template bool whiten(const PaddedShape&, const PeerWhitenRule&, const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)
 

@@ -10,21 +10,21 @@ inline bool within(double x, double bound) { return x >= -bound && x <= bound; }
 
 // Value and slope of an estimate at d = log p - log p_ref. The slope is what back-propagation through the peer's own
 // expression gives: 0 beyond a clamp, and NaN where 0 meets an overflow.
-inline void klTerm(const KlRule& rule, double d, double* value, double* slope) {
+inline void klTerm(const PeerKlRule& rule, double d, double* value, double* slope) {
   switch (rule.form) {
-    case KlForm::k1:
+    case PeerKlForm::k1:
       *value = d;
       *slope = 1;
       break;
-    case KlForm::abs:
+    case PeerKlForm::abs:
       *value = d < 0 ? -d : d;
       *slope = (d > 0) - (d < 0);
       break;
-    case KlForm::k2:
+    case PeerKlForm::k2:
       *value = 0.5 * d * d;
       *slope = d;
       break;
-    case KlForm::k3: {
+    case PeerKlForm::k3: {
       const double bounded = clamped(-d, -rule.inputClamp, rule.inputClamp);
       const double ratio = ::exp(bounded);
       *value = ratio - bounded - 1;
@@ -33,7 +33,7 @@ inline void klTerm(const KlRule& rule, double d, double* value, double* slope) {
       break;
     }
   }
-  if (rule.form != KlForm::k3 && !within(*value, rule.outputClamp)) *slope = 0;
+  if (rule.form != PeerKlForm::k3 && !within(*value, rule.outputClamp)) *slope = 0;
   *value = clamped(*value, -rule.outputClamp, rule.outputClamp);
   if (rule.gradientOfK2 != 0) *slope = d;
 }
@@ -41,7 +41,7 @@ inline void klTerm(const KlRule& rule, double d, double* value, double* slope) {
 }  // namespace
 
 template <class T>
-double aggregate(const PaddedShape& shape, const AggregateRule& rule, const T* losses) {
+double aggregate(const PaddedShape& shape, const PeerAggregateRule& rule, const T* losses) {
   RowWeights weights(shape, rule);
   return sumRows(shape, [&](int64_t row) {
     return weights.rowLoss(shape, row, [&](int64_t i) { return static_cast<double>(losses[i]); });
@@ -49,7 +49,7 @@ double aggregate(const PaddedShape& shape, const AggregateRule& rule, const T* l
 }
 
 template <class T>
-void kl(const PaddedShape& shape, const KlRule& rule, const T* logProbs, const T* refLogProbs, T* values, T* slopes) {
+void kl(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, const T* refLogProbs, T* values, T* slopes) {
   forRows(shape, [&](int64_t row) {
     for (int64_t i = row * shape.width; i < (row + 1) * shape.width; i++) {
       double value = 0, slope = 0;
@@ -61,7 +61,7 @@ void kl(const PaddedShape& shape, const KlRule& rule, const T* logProbs, const T
 }
 
 template <class T>
-PolicyStats valueLoss(const PaddedShape& shape, const ValueRule& rule, const AggregateRule& aggregate,
+PeerPolicyStats valueLoss(const PaddedShape& shape, const PeerValueRule& rule, const PeerAggregateRule& aggregate,
                       double countEpsilon, const T* predicted, const T* old, const T* returns, T* gradient) {
   RowWeights weights(shape, aggregate);
   Scratch<double> clipped(shape.rows);
@@ -96,9 +96,9 @@ PolicyStats valueLoss(const PaddedShape& shape, const ValueRule& rule, const Agg
 }
 
 #define MINFORM_INSTANTIATE(T)                                                                             \
-  template double aggregate(const PaddedShape&, const AggregateRule&, const T*);                           \
-  template void kl(const PaddedShape&, const KlRule&, const T*, const T*, T*, T*);                         \
-  template PolicyStats valueLoss(const PaddedShape&, const ValueRule&, const AggregateRule&, double, const T*, const T*, \
+  template double aggregate(const PaddedShape&, const PeerAggregateRule&, const T*);                           \
+  template void kl(const PaddedShape&, const PeerKlRule&, const T*, const T*, T*, T*);                         \
+  template PeerPolicyStats valueLoss(const PaddedShape&, const PeerValueRule&, const PeerAggregateRule&, double, const T*, const T*, \
                                  const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

@@ -17,13 +17,13 @@ struct PaddedShape {
   int64_t total() const { return rows * width; }
 };
 
-struct GroupShape {
+struct PeerGroupShape {
   const int32_t* group;  // per row, in [0, groups)
   int64_t rows, groups;
 };
 
 // How a reward-to-go treats the mask.
-struct ReturnRule {
+struct PeerReturnRule {
   int32_t smallest;     // suffix minimum instead of discounted suffix sum
   int32_t maskRewards;  // rewards are multiplied by the mask first
   int32_t maskCarry;    // what is carried to the previous token is multiplied by this token's mask
@@ -31,13 +31,13 @@ struct ReturnRule {
   double gamma;
 };
 
-enum class MaskUse : int32_t {
+enum class PeerMaskUse : int32_t {
   ignore = 0,    // padding and holes are tokens like others
   multiply = 1,  // rewards and values are multiplied by the mask
   carry = 2,     // masked tokens pass the recursion on
 };
 
-struct WhitenRule {
+struct PeerWhitenRule {
   int32_t select;       // sums leave masked values out; else they are multiplied by 0
   int32_t unbiased;     // variance times n / (n - 1)
   int32_t clampFloor;   // 1 / sqrt(max(variance, floor)); else 1 / sqrt(variance + floor)
@@ -46,24 +46,24 @@ struct WhitenRule {
   double floor;
 };
 
-enum class GroupForm : int32_t { centre = 0, scale = 1, leaveOneOut = 2, passK = 3 };
-enum class SingletonForm : int32_t { raw = 0, zero = 1, same = 2 };  // mean 0 and std 1; result 0; as any other group
+enum class PeerGroupForm : int32_t { centre = 0, scale = 1, leaveOneOut = 2, passK = 3 };
+enum class PeerSingletonForm : int32_t { raw = 0, zero = 1, same = 2 };  // mean 0 and std 1; result 0; as any other group
 
-struct GroupRule {
-  GroupForm form;           // scale: divided by std + epsilon
-  SingletonForm singleton;
+struct PeerGroupRule {
+  PeerGroupForm form;           // scale: divided by std + epsilon
+  PeerSingletonForm singleton;
   int32_t batchStd;         // the std is over the whole batch
   double epsilon;
   double factor;            // of the result
 };
 
-enum class TokenLoss : int32_t { clip = 0, softGate = 1, logProb = 2, clippedWeight = 3 };
+enum class PeerTokenLoss : int32_t { clip = 0, softGate = 1, logProb = 2, clippedWeight = 3 };
 // GSPO's token form; one ratio per row, from the mean or from the sum of its log-ratios.
-enum class RatioLevel : int32_t { token = 0, sequenceToken = 1, sequence = 2, sequenceSum = 3 };
+enum class PeerRatioLevel : int32_t { token = 0, sequenceToken = 1, sequence = 2, sequenceSum = 3 };
 
-struct PolicyRule {
-  TokenLoss loss;
-  RatioLevel level;
+struct PeerPolicyRule {
+  PeerTokenLoss loss;
+  PeerRatioLevel level;
   double logLow, logHigh;      // log-ratios are clamped to this range
   double low, high;            // bounds of the ratio
   double dualClip;             // c > 1 for negative advantages, 0 for none
@@ -73,32 +73,32 @@ struct PolicyRule {
   double countEpsilon;         // of the means in the statistics
 };
 
-enum class RowDivisor : int32_t { none = 0, length = 1, lengthAtLeastOne = 2, lengthPlusEpsilon = 3 };
-enum class BatchDivisor : int32_t { tokens = 0, tokensAtLeastOne = 1, tokensPlusEpsilon = 2, countedRows = 3, rows = 4, one = 5 };
+enum class PeerRowDivisor : int32_t { none = 0, length = 1, lengthAtLeastOne = 2, lengthPlusEpsilon = 3 };
+enum class PeerBatchDivisor : int32_t { tokens = 0, tokensAtLeastOne = 1, tokensPlusEpsilon = 2, countedRows = 3, rows = 4, one = 5 };
 
 // loss = (1 / (scale * batch divisor)) sum over rows of (1 / row divisor) sum of loss * mask. Rows without a token are
-// left out, or count with what 0 / divisor is; under RatioLevel::sequenceSum they count with a ratio of 1.
-struct AggregateRule {
-  RowDivisor row;
-  BatchDivisor batch;
+// left out, or count with what 0 / divisor is; under PeerRatioLevel::sequenceSum they count with a ratio of 1.
+struct PeerAggregateRule {
+  PeerRowDivisor row;
+  PeerBatchDivisor batch;
   int32_t select;     // masked losses are left out; else they are multiplied by 0
   int32_t skipEmpty;  // rows without a token are left out
   double scale;
 };
 
-struct PolicyStats {
+struct PeerPolicyStats {
   double loss, clipFraction, clipFractionLower, kl;
 };
 
-enum class KlForm : int32_t { k1 = 0, abs = 1, k2 = 2, k3 = 3 };
+enum class PeerKlForm : int32_t { k1 = 0, abs = 1, k2 = 2, k3 = 3 };
 
-struct KlRule {
-  KlForm form;
+struct PeerKlRule {
+  PeerKlForm form;
   int32_t gradientOfK2;  // straight-through: the value of `form`, the gradient of k2
   double inputClamp, outputClamp;
 };
 
-struct ValueRule {
+struct PeerValueRule {
   double clipRange;       // negative for none
   int32_t splitAtBounds;  // half the gradient passes at an exact bound, as through min and max; else all of it
 };
@@ -117,27 +117,27 @@ struct PresetKernels {
   // Per step end: masked tokens after the previous step end and before this one.
   void (*stepTokens)(const PaddedShape& shape, const uint8_t* stepEnds, T* out);
 
-  void (*returns)(const PaddedShape& shape, const ReturnRule& rule, const T* rewards, T* out);
-  void (*gae)(const PaddedShape& shape, MaskUse use, const T* rewards, const T* values, double gamma, double lambda,
+  void (*returns)(const PaddedShape& shape, const PeerReturnRule& rule, const T* rewards, T* out);
+  void (*gae)(const PaddedShape& shape, PeerMaskUse use, const T* rewards, const T* values, double gamma, double lambda,
               T* advantages, T* returns);
   // False when the mask has fewer than two tokens and the rule is unbiased.
-  bool (*whiten)(const PaddedShape& shape, const WhitenRule& rule, const T* values, T* out);
+  bool (*whiten)(const PaddedShape& shape, const PeerWhitenRule& rule, const T* values, T* out);
 
-  void (*groupScores)(const GroupShape& groups, const GroupRule& rule, const T* scores, T* out);
+  void (*groupScores)(const PeerGroupShape& groups, const PeerGroupRule& rule, const T* scores, T* out);
   // out[i] = (sum of the group's a - a_i) / (sum of the group's b - b_i); b null counts rows.
-  void (*othersRatio)(const GroupShape& groups, const T* a, const T* b, T* out);
+  void (*othersRatio)(const PeerGroupShape& groups, const T* a, const T* b, T* out);
   // out[i] = sum of weight * score / sum of weight over the group; 0 in a group of one.
-  void (*weightedMeans)(const GroupShape& groups, const T* scores, const T* weights, T* out);
+  void (*weightedMeans)(const PeerGroupShape& groups, const T* scores, const T* weights, T* out);
 
-  PolicyStats (*policyLoss)(const PaddedShape& shape, const PolicyRule& rule, const AggregateRule& aggregate,
+  PeerPolicyStats (*policyLoss)(const PaddedShape& shape, const PeerPolicyRule& rule, const PeerAggregateRule& aggregate,
                             const T* logProbs, const T* oldLogProbs, const T* advantages, T* gradient);
   // GMPO: the clip is in log space with bounds rule.low and rule.high; the mean is over all rows.
-  PolicyStats (*geometricMeanLoss)(const PaddedShape& shape, const PolicyRule& rule, const T* logProbs,
+  PeerPolicyStats (*geometricMeanLoss)(const PaddedShape& shape, const PeerPolicyRule& rule, const T* logProbs,
                                    const T* oldLogProbs, const T* advantages, T* gradient);
-  double (*aggregate)(const PaddedShape& shape, const AggregateRule& rule, const T* losses);
-  void (*kl)(const PaddedShape& shape, const KlRule& rule, const T* logProbs, const T* refLogProbs, T* values, T* slopes);
+  double (*aggregate)(const PaddedShape& shape, const PeerAggregateRule& rule, const T* losses);
+  void (*kl)(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, const T* refLogProbs, T* values, T* slopes);
   // Half the aggregated squared error; stats: loss and clipFraction.
-  PolicyStats (*valueLoss)(const PaddedShape& shape, const ValueRule& rule, const AggregateRule& aggregate,
+  PeerPolicyStats (*valueLoss)(const PaddedShape& shape, const PeerValueRule& rule, const PeerAggregateRule& aggregate,
                            double countEpsilon, const T* predicted, const T* old, const T* returns, T* gradient);
 };
 
