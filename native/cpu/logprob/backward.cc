@@ -22,7 +22,7 @@ double spreadFloats(const Matrix& logits, int64_t row, int64_t begin, int64_t en
     }
     readElements(logits.data, logits.element, first, count, buffer);
     const int64_t real = count;
-    for (; count % kGradientGroup != 0; count++) buffer[count] = -HUGE_VALF;
+    for (; count % kGroup != 0; count++) buffer[count] = -HUGE_VALF;
     gradientBlock<Entropy>(buffer, count, g, buffer, lanes);
     writeElements(buffer, logits.element, first, real, out);
   }
