@@ -7,4 +7,6 @@ export * from "./advantage/index.ts";
 export * from "./credit/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
+export * from "./logprob/index.ts";
 export * from "./ragged.ts";
+export * from "./tensor.ts";
