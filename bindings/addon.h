@@ -8,5 +8,7 @@ namespace minform {
 class JobQueue;
 
 void registerCredit(Napi::Env env, Napi::Object exports);
+void registerMetrics(Napi::Env env, Napi::Object exports);
+void registerOptim(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

@@ -1,4 +1,6 @@
 import type { CreditKernels } from "./credit/kernels.ts";
+import type { MetricsKernels } from "./metrics/kernels.ts";
+import type { OptimKernels } from "./optim/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -16,6 +18,8 @@ export interface Addon {
   getNumThreads(): number;
   setNumThreads(threads: number): void;
   credit: CreditKernels;
+  metrics: MetricsKernels;
+  optim: OptimKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

@@ -1,9 +1,11 @@
 #include "dispatch.h"
 
 #include "minform/credit.h"
+#include "minform/optim.h"
 
 namespace minform {
 
 MINFORM_DISPATCH(credit, CreditKernels)
+MINFORM_DISPATCH(optim, OptimKernels)
 
 }  // namespace minform
