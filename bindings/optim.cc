@@ -7,7 +7,9 @@ namespace minform {
 
 namespace {
 
-Napi::Value index(const Args& args, int64_t status) { return Napi::Number::New(args.env(), static_cast<double>(status)); }
+Napi::Value index(const Args& args, int64_t status) {
+  return Napi::Number::New(args.env(), static_cast<double>(status));
+}
 
 // (grads, gradScale) -> status
 Napi::Value firstUnusable(const Napi::CallbackInfo& info) {
@@ -20,16 +22,23 @@ Napi::Value firstUnusable(const Napi::CallbackInfo& info) {
   });
 }
 
-// (params, grads, firstMoments, secondMoments, step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale) -> status
+// (params, grads, firstMoments, secondMoments, step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale) ->
+// status
 Napi::Value adamW(const Napi::CallbackInfo& info) {
   const Args args(info);
   return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     int64_t count = 0;
     T* params = args.array<T>(0, &count);
-    const AdamWTensor<T> tensor{params, args.array<T>(1, count), args.array<T>(2, count), args.array<T>(3, count), count};
-    const AdamWOptions options{static_cast<int64_t>(args.number(4)), args.number(5), args.number(6), args.number(7),
-                               args.number(8), args.number(9), args.number(10)};
+    const AdamWTensor<T> tensor{params, args.array<T>(1, count), args.array<T>(2, count), args.array<T>(3, count),
+                                count};
+    const AdamWOptions options{static_cast<int64_t>(args.number(4)),
+                               args.number(5),
+                               args.number(6),
+                               args.number(7),
+                               args.number(8),
+                               args.number(9),
+                               args.number(10)};
     return index(args, optim<T>().adamW(tensor, options));
   });
 }

@@ -17,7 +17,11 @@ using Indices = std::vector<int32_t>;
 class Sorter {
  public:
   Sorter(const int32_t* text, int32_t count, int32_t alphabet, int32_t* suffixes)
-      : text_(text), count_(count), sizes_(static_cast<size_t>(alphabet)), rising_(static_cast<size_t>(count)), out_(suffixes) {
+      : text_(text),
+        count_(count),
+        sizes_(static_cast<size_t>(alphabet)),
+        rising_(static_cast<size_t>(count)),
+        out_(suffixes) {
     for (int32_t i = 0; i < count; i++) sizes_[letter(i)]++;
     for (int32_t i = count - 2; i >= 0; i--) {
       rising_[at(i)] = text[i] < text[i + 1] || (text[i] == text[i + 1] && rising_[at(i + 1)]);

@@ -12,12 +12,12 @@
 namespace minform {
 
 struct AdamWOptions {
-  int64_t step;         // counts from 1
+  int64_t step;  // counts from 1
   double learningRate;
   double beta1, beta2;  // in [0, 1)
   double epsilon;       // > 0
   double weightDecay;
-  double gradScale;     // multiplies every gradient before use
+  double gradScale;  // multiplies every gradient before use
 };
 
 // One parameter tensor; the four arrays have `count` elements and do not overlap.
