@@ -34,6 +34,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerCredit(env, exports);
   registerMetrics(env, exports);
   registerOptim(env, exports);
+  registerLoss(env, exports);
   return exports;
 }
 
