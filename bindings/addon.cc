@@ -35,6 +35,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerMetrics(env, exports);
   registerOptim(env, exports);
   registerLoss(env, exports);
+  registerAdvantage(env, exports);
   return exports;
 }
 

@@ -1,3 +1,4 @@
+import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
@@ -18,6 +19,7 @@ export interface Addon {
   };
   getNumThreads(): number;
   setNumThreads(threads: number): void;
+  advantage: AdvantageKernels;
   credit: CreditKernels;
   metrics: MetricsKernels;
   optim: OptimKernels;

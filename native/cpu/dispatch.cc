@@ -1,5 +1,6 @@
 #include "dispatch.h"
 
+#include "minform/advantage.h"
 #include "minform/credit.h"
 #include "minform/optim.h"
 #include "minform/loss.h"
@@ -9,5 +10,6 @@ namespace minform {
 MINFORM_DISPATCH(credit, CreditKernels)
 MINFORM_DISPATCH(optim, OptimKernels)
 MINFORM_DISPATCH(loss, LossKernels)
+MINFORM_DISPATCH(advantage, AdvantageKernels)
 
 }  // namespace minform
