@@ -1,6 +1,9 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { LogProbKernels } from "./logprob/kernels.ts";
+import type { MetricsKernels } from "./metrics/kernels.ts";
+import type { OptimKernels } from "./optim/kernels.ts";
+import type { LossKernels } from "./loss/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -20,6 +23,9 @@ export interface Addon {
   advantage: AdvantageKernels;
   credit: CreditKernels;
   logprob: LogProbKernels;
+  metrics: MetricsKernels;
+  optim: OptimKernels;
+  loss: LossKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

@@ -8,5 +8,8 @@ export * from "./credit/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
 export * from "./logprob/index.ts";
+export * from "./metrics/index.ts";
+export * from "./optim/index.ts";
+export * from "./loss/index.ts";
 export * from "./ragged.ts";
 export * from "./tensor.ts";

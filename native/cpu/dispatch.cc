@@ -3,10 +3,14 @@
 #include "minform/advantage.h"
 #include "minform/credit.h"
 #include "minform/logprob.h"
+#include "minform/optim.h"
+#include "minform/loss.h"
 
 namespace minform {
 
 MINFORM_DISPATCH(credit, CreditKernels)
+MINFORM_DISPATCH(optim, OptimKernels)
+MINFORM_DISPATCH(loss, LossKernels)
 MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(logprob, LogProbKernels)
 
