@@ -35,6 +35,10 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerPresets(env, exports);
   registerAdvantage(env, exports);
   registerLoss(env, exports);
+  registerMetrics(env, exports);
+  registerOptim(env, exports);
+  registerLoss(env, exports);
+  registerAdvantage(env, exports);
   registerLogProb(env, exports);
   return exports;
 }

@@ -7,11 +7,14 @@ namespace minform {
 
 namespace {
 
-Napi::Value statusOf(const Args& args, int64_t status) { return Napi::Number::New(args.env(), static_cast<double>(status)); }
+Napi::Value statusOf(const Args& args, int64_t status) {
+  return Napi::Number::New(args.env(), static_cast<double>(status));
+}
 
 // (groupIndex, groupCount, rawSingletons, excludeNaN) from `first` on; the kernels count by index.
 Groups groupsAt(const Args& args, size_t first, int64_t rows) {
-  const Groups groups{args.array<int32_t>(first, rows), args.integer(first + 1), args.flag(first + 2), args.flag(first + 3)};
+  const Groups groups{args.array<int32_t>(first, rows), args.integer(first + 1), args.flag(first + 2),
+                      args.flag(first + 3)};
   if (groups.count < 0) args.fail(first + 1, "is negative");
   for (int64_t i = 0; i < rows; i++) {
     if (groups.index[i] < 0 || groups.index[i] >= groups.count) args.fail(first, "leaves the groups");
@@ -31,7 +34,8 @@ Napi::Value outcomes(const Napi::CallbackInfo& info) {
   const Args args(info);
   return byFloatKind(args, 4, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
-    const OutcomeRule rule{static_cast<OutcomeForm>(args.integer(0)), static_cast<GroupStd>(args.integer(1)), args.number(2), args.integer(3)};
+    const OutcomeRule rule{static_cast<OutcomeForm>(args.integer(0)), static_cast<GroupStd>(args.integer(1)),
+                           args.number(2), args.integer(3)};
     int64_t rows = 0;
     const T* rewards = args.array<T>(4, &rows);
     const OutcomeInput<T> in{rewards, args.optionalArray<double>(5, rows), rows};
@@ -57,7 +61,14 @@ Napi::Value tokenRloo(const Napi::CallbackInfo& info) {
     int64_t total = 0, stepCount = 0;
     const T* rewards = args.array<T>(3, &total);
     const Rows tokens = args.rows(4, total);
-    TokenRewards<T> in{tokens, rewards, args.optionalArray<uint8_t>(5, total), {}, nullptr, args.optionalArray<T>(8, total), args.number(9), args.flag(10)};
+    TokenRewards<T> in{tokens,
+                       rewards,
+                       args.optionalArray<uint8_t>(5, total),
+                       {},
+                       nullptr,
+                       args.optionalArray<T>(8, total),
+                       args.number(9),
+                       args.flag(10)};
     if (!args.isMissing(7)) {
       in.stepEnds = args.array<int32_t>(7, &stepCount);
       in.steps = args.rows(6, stepCount);
@@ -65,7 +76,8 @@ Napi::Value tokenRloo(const Napi::CallbackInfo& info) {
     }
     const Groups groups = groupsAt(args, 11, tokens.count);
     GroupStats stats;
-    const int64_t status = advantage<T>().tokenRloo(baselineAt(args), in, groups, args.array<T>(15, total), args.optionalArray<T>(16, total), &stats);
+    const int64_t status = advantage<T>().tokenRloo(baselineAt(args), in, groups, args.array<T>(15, total),
+                                                    args.optionalArray<T>(16, total), &stats);
     writeStats(args, 17, stats);
     return statusOf(args, status);
   });
@@ -87,7 +99,8 @@ Napi::Value stepRloo(const Napi::CallbackInfo& info) {
     const StepRewards<T> in{tokens, steps, rewards, stepEnds, args.optionalArray<uint8_t>(7, total)};
     const Groups groups = groupsAt(args, 8, tokens.count);
     GroupStats stats;
-    const int64_t status = advantage<T>().stepRloo(baselineAt(args), in, groups, args.array<T>(12, total), args.optionalArray<T>(13, total), &stats);
+    const int64_t status = advantage<T>().stepRloo(baselineAt(args), in, groups, args.array<T>(12, total),
+                                                   args.optionalArray<T>(13, total), &stats);
     writeStats(args, 14, stats);
     return statusOf(args, status);
   });
@@ -101,8 +114,9 @@ Napi::Value rewardToGo(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* rewards = args.array<T>(0, &total);
     const Rows tokens = args.rows(1, total);
-    return statusOf(args, advantage<T>().rewardToGo(tokens, rewards, args.optionalArray<uint8_t>(2, total), args.number(3),
-                                                    args.optionalArray<T>(4, tokens.count), args.array<T>(5, total), args.array<T>(6, total)));
+    return statusOf(args, advantage<T>().rewardToGo(tokens, rewards, args.optionalArray<uint8_t>(2, total),
+                                                    args.number(3), args.optionalArray<T>(4, tokens.count),
+                                                    args.array<T>(5, total), args.array<T>(6, total)));
   });
 }
 
@@ -114,8 +128,14 @@ Napi::Value gae(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* rewards = args.array<T>(0, &total);
     const Rows tokens = args.rows(2, total);
-    const GaeInput<T> in{tokens, rewards, args.array<T>(1, total), args.optionalArray<uint8_t>(3, total),
-                         args.optionalArray<T>(4, tokens.count), args.number(5), args.number(6), args.number(7)};
+    const GaeInput<T> in{tokens,
+                         rewards,
+                         args.array<T>(1, total),
+                         args.optionalArray<uint8_t>(3, total),
+                         args.optionalArray<T>(4, tokens.count),
+                         args.number(5),
+                         args.number(6),
+                         args.number(7)};
     return statusOf(args, advantage<T>().gae(in, args.array<T>(8, total), args.array<T>(9, total)));
   });
 }
@@ -128,10 +148,13 @@ Napi::Value optimalBaseline(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* rewards = args.array<T>(0, &total);
     const Rows tokens = args.rows(3, total);
-    const OptimalBaselineInput<T> in{tokens, rewards, args.array<T>(1, total), args.array<T>(2, total), args.optionalArray<uint8_t>(4, total), args.number(5)};
+    const OptimalBaselineInput<T> in{
+        tokens,        rewards, args.array<T>(1, total), args.array<T>(2, total), args.optionalArray<uint8_t>(4, total),
+        args.number(5)};
     const Groups groups = groupsAt(args, 6, tokens.count);
     GroupStats stats;
-    const int64_t status = advantage<T>().optimalBaseline(in, groups, args.array<T>(10, total), args.array<T>(11, total), &stats);
+    const int64_t status =
+        advantage<T>().optimalBaseline(in, groups, args.array<T>(10, total), args.array<T>(11, total), &stats);
     writeStats(args, 12, stats);
     return statusOf(args, status);
   });
@@ -145,7 +168,8 @@ Napi::Value whiten(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* values = args.array<T>(0, &total);
     const WhitenRule rule{args.flag(2), args.number(3), args.integer(4)};
-    return statusOf(args, advantage<T>().whiten(rule, total, values, args.optionalArray<uint8_t>(1, total), args.array<T>(5, total)));
+    return statusOf(args, advantage<T>().whiten(rule, total, values, args.optionalArray<uint8_t>(1, total),
+                                                args.array<T>(5, total)));
   });
 }
 
@@ -156,8 +180,10 @@ Napi::Value addPerRow(const Napi::CallbackInfo& info) {
     using T = decltype(kind);
     const Rows tokens = args.rows(2);
     const int64_t total = tokens.total();
-    return statusOf(args, advantage<T>().addPerRow(tokens, args.optionalArray<T>(0, total), args.array<T>(1, tokens.count), args.number(3),
-                                                   static_cast<Spread>(args.integer(4)), args.optionalArray<uint8_t>(5, total), args.array<T>(6, total)));
+    return statusOf(args,
+                    advantage<T>().addPerRow(tokens, args.optionalArray<T>(0, total), args.array<T>(1, tokens.count),
+                                             args.number(3), static_cast<Spread>(args.integer(4)),
+                                             args.optionalArray<uint8_t>(5, total), args.array<T>(6, total)));
   });
 }
 
@@ -169,7 +195,8 @@ Napi::Value klReward(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* rewards = args.array<T>(0, &total);
     const Rows tokens = args.rows(2, total);
-    return statusOf(args, advantage<T>().klReward(tokens, rewards, args.array<T>(1, total), args.number(3), args.optionalArray<uint8_t>(4, total), args.array<T>(5, total)));
+    return statusOf(args, advantage<T>().klReward(tokens, rewards, args.array<T>(1, total), args.number(3),
+                                                  args.optionalArray<uint8_t>(4, total), args.array<T>(5, total)));
   });
 }
 

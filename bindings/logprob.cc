@@ -76,7 +76,8 @@ Napi::Value byResult(Element element, Body body) {
   return element == Element::float64 ? body(double{}) : body(float{});
 }
 
-// (logits, element, rows, columns, targets->data(), temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
+// (logits, element, rows, columns, targets->data(), temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) ->
+// job
 Napi::Value forward(const Napi::CallbackInfo& info) {
   const Args args(info);
   const Matrix logits = matrix(args, 0);
@@ -91,7 +92,8 @@ Napi::Value forward(const Napi::CallbackInfo& info) {
   });
 }
 
-// (logits, element, rows, columns, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradLogits) -> job
+// (logits, element, rows, columns, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?,
+// gradLogits) -> job
 Napi::Value backward(const Napi::CallbackInfo& info) {
   const Args args(info);
   const Matrix logits = matrix(args, 0);
@@ -134,8 +136,8 @@ Napi::Value linearForward(const Napi::CallbackInfo& info) {
   });
 }
 
-// (linear input x10, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradHidden, gradWeight,
-// gradBias?) -> job
+// (linear input x10, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradHidden,
+// gradWeight, gradBias?) -> job
 Napi::Value linearBackward(const Napi::CallbackInfo& info) {
   const Args args(info);
   const LinearInput in = linearInput(args);

@@ -6,7 +6,8 @@
 namespace minform {
 
 // Step ends must rise within their row: the kernels write the tokens between them.
-inline void checkStepEnds(const Args& args, size_t index, const Rows& tokens, const Rows& steps, const int32_t* stepEnds) {
+inline void checkStepEnds(const Args& args, size_t index, const Rows& tokens, const Rows& steps,
+                          const int32_t* stepEnds) {
   if (tokens.count != steps.count) args.fail(index, "has another number of rows");
   for (int64_t row = 0; row < steps.count; row++) {
     int64_t previous = -1;

@@ -1,6 +1,9 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
+import type { LogProbKernels } from "./logprob/kernels.ts";
+import type { MetricsKernels } from "./metrics/kernels.ts";
+import type { OptimKernels } from "./optim/kernels.ts";
 import type { LossKernels } from "./loss/kernels.ts";
 import type { LogProbKernels } from "./logprob/kernels.ts";
 
@@ -22,6 +25,9 @@ export interface Addon {
   advantage: AdvantageKernels;
   credit: CreditKernels;
   presets: PresetKernels;
+  logprob: LogProbKernels;
+  metrics: MetricsKernels;
+  optim: OptimKernels;
   loss: LossKernels;
   logprob: LogProbKernels;
 }

@@ -36,7 +36,8 @@ inline uint16_t bfloat16FromFloat(float value) {
 }
 
 inline float floatFromFloat16(uint16_t bits) {
-  const uint32_t magnitude = static_cast<uint32_t>(bits & 0x7FFF) << 13, sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t magnitude = static_cast<uint32_t>(bits & 0x7FFF) << 13, sign = static_cast<uint32_t>(bits & 0x8000)
+                                                                                << 16;
   // The exponent is off by 112; as a product the subnormals come out right too.
   const uint32_t finite = bitsOfFloat(floatFromBits(magnitude) * 5.192296858534828e33f);
   return floatFromBits((magnitude >= 0x0F800000 ? magnitude | 0x7F800000 : finite) | sign);
@@ -75,7 +76,8 @@ inline void narrowFloat16(const float* from, int64_t count, uint16_t* to) {
   int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= count; i += 8) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
   }
 #endif
   for (; i < count; i++) to[i] = float16FromFloat(from[i]);

@@ -39,24 +39,27 @@ struct VectorOf<double> {
   typedef DoubleVector type;
 };
 
-inline FloatVector loadFloats(const float* from) {
-  FloatVector value;
+template <class T>
+inline typename VectorOf<T>::type loadLanes(const T* from) {
+  typename VectorOf<T>::type value;
   __builtin_memcpy(&value, from, sizeof value);
   return value;
 }
 
-inline void storeFloats(float* to, FloatVector value) { __builtin_memcpy(to, &value, sizeof value); }
+inline void storeLanes(float* to, FloatVector value) { __builtin_memcpy(to, &value, sizeof value); }
+inline void storeLanes(double* to, DoubleVector value) { __builtin_memcpy(to, &value, sizeof value); }
+
+// x - 0 is x for every x, so this costs nothing but the broadcast.
+inline FloatVector allLanes(float value) { return value - FloatVector{}; }
+inline DoubleVector allLanes(double value) { return value - DoubleVector{}; }
 
 // lanes[i] += values[i] in float64.
 inline void foldInto(double* lanes, FloatVector values) {
   HalfFloatVector halves[2];
   __builtin_memcpy(halves, &values, sizeof values);
   for (int half = 0; half < 2; half++) {
-    DoubleVector sum;
     double* at = lanes + half * kDoubles;
-    __builtin_memcpy(&sum, at, sizeof sum);
-    sum += __builtin_convertvector(halves[half], DoubleVector);
-    __builtin_memcpy(at, &sum, sizeof sum);
+    storeLanes(at, loadLanes(at) + __builtin_convertvector(halves[half], DoubleVector));
   }
 }
 
@@ -85,8 +88,6 @@ inline FloatVector smallerLanes(FloatVector a, FloatVector b) {
   return a < b ? a : b;
 #endif
 }
-
-inline FloatVector allLanes(float value) { return FloatVector{} + value; }
 
 // 2^y for y in [-125, 127] or NaN, within 1.9e-7 relative; 2^0 is 1. No clamps: the caller's range makes them
 // unnecessary. The polynomial is the minimax one of degree 5 on [-1/2, 1/2] through (0, 1).

@@ -25,6 +25,6 @@ describe("public surface", () => {
   const source = propertyTests();
 
   it.each(functions)("%s has property tests", (name) => {
-    expect(source).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(new RegExp(`\\b${name}\\b`).test(source)).toBe(true);
   });
 });

@@ -15,7 +15,9 @@ inline bool isFinite(double x) { return x - x == 0; }
 inline double finite(double x) { return clamped(x, -DBL_MAX, DBL_MAX); }
 
 // Rounded to T without leaving its range; + 0.0 turns -0 into +0.
-inline float saturated(double x, float) { return static_cast<float>(clamped(x, -double{FLT_MAX}, double{FLT_MAX}) + 0.0); }
+inline float saturated(double x, float) {
+  return static_cast<float>(clamped(x, -double{FLT_MAX}, double{FLT_MAX}) + 0.0);
+}
 inline double saturated(double x, double) { return finite(x) + 0.0; }
 
 // Counted tokens in [first, last].

@@ -53,7 +53,8 @@ int64_t checkRow(const OptimalBaselineInput<T>& in, int64_t row) {
   const int64_t begin = in.tokens.begin(row), end = in.tokens.end(row);
   for (int64_t i = begin; i < end; i++) {
     // A log-prob may be -Infinity: its probability is 0.
-    if (trained(in.mask, i) && !(isFinite(in.rewards[i]) && isFinite(in.sumSquaredProbs[i]) && in.logProbs[i] <= 1)) return i;
+    if (trained(in.mask, i) && !(isFinite(in.rewards[i]) && isFinite(in.sumSquaredProbs[i]) && in.logProbs[i] <= 1))
+      return i;
   }
   return kOk;
 }
@@ -82,7 +83,8 @@ void writeRow(const OptimalBaselineInput<T>& in, int64_t row, const double* toGo
 }  // namespace
 
 template <class T>
-int64_t optimalBaseline(const OptimalBaselineInput<T>& in, const Groups& groups, T* advantages, T* returns, GroupStats* stats) {
+int64_t optimalBaseline(const OptimalBaselineInput<T>& in, const Groups& groups, T* advantages, T* returns,
+                        GroupStats* stats) {
   const int64_t rows = in.tokens.count;
   Scratch<int64_t> status(rows), counted(rows);
   Scratch<double> toGo(in.tokens.total());
@@ -128,7 +130,8 @@ int64_t optimalBaseline(const OptimalBaselineInput<T>& in, const Groups& groups,
       const int64_t row = members.row(place);
       if (excluded[row]) continue;
       const bool alone = taking == 1;
-      writeRow(in, row, toGo.get(), alone ? nullptr : positions.get(), alone && !groups.rawSingletons, advantages, returns);
+      writeRow(in, row, toGo.get(), alone ? nullptr : positions.get(), alone && !groups.rawSingletons, advantages,
+               returns);
     }
     parts[g] = own;
   });

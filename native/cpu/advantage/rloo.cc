@@ -35,7 +35,8 @@ struct Charge {
 template <class Visit, class Source>
 void walkRow(const BaselineRule& rule, Source& source, const RowSteps& steps, const Rows& tokens, int64_t row,
              int64_t lastStep, const Visit& visit) {
-  walkBackward(source, steps, tokens.end(row), lastStep, perResponse(rule.baseline) ? 1 : 0, Charge{rule, steps.mask}, visit);
+  walkBackward(source, steps, tokens.end(row), lastStep, perResponse(rule.baseline) ? 1 : 0, Charge{rule, steps.mask},
+               visit);
 }
 
 // The outcome, the mean return and the counts of one row. Returns are summed from the last one, so that equal returns
@@ -76,7 +77,8 @@ Summary summarise(const BaselineRule& rule, const uint8_t* mask, const Walk& wal
 }
 
 // Every row's baseline from the summaries of its siblings.
-void baselines(Summary* summaries, int64_t rows, const Groups& groups, double* baseline, Standing* standing, GroupStats* stats) {
+void baselines(Summary* summaries, int64_t rows, const Groups& groups, double* baseline, Standing* standing,
+               GroupStats* stats) {
   GroupMembers members(groups, rows);
   Scratch<double> y(rows), weights(rows), means(rows);
   Scratch<uint8_t> alone(rows);
@@ -170,9 +172,9 @@ int64_t tokenRloo(const BaselineRule& rule, const TokenRewards<T>& in, const Gro
     const int64_t bad = firstNonFinite(in.kl, in.mask, 0, in.tokens.total());
     if (bad != kOk) return bad;
   }
-  const auto kind = perResponse(rule.baseline)  ? RowSteps::Kind::none
-                    : in.stepEnds == nullptr    ? RowSteps::Kind::everyToken
-                                                : RowSteps::Kind::ends;
+  const auto kind = perResponse(rule.baseline) ? RowSteps::Kind::none
+                    : in.stepEnds == nullptr   ? RowSteps::Kind::everyToken
+                                               : RowSteps::Kind::ends;
   const bool ends = kind == RowSteps::Kind::ends;
   const auto stepsOf = [&](int64_t row) {
     return RowSteps{kind, in.tokens.begin(row), ends ? in.steps.begin(row) : 0, in.stepEnds, in.mask};
@@ -194,9 +196,8 @@ int64_t tokenRloo(const BaselineRule& rule, const TokenRewards<T>& in, const Gro
       },
       [&](int64_t row, double baseline, bool zero) {
         TokenSource<T> source{in.rewards, in.kl, in.klCoefficient, in.mask};
-        writeRow(out, in.mask, baseline, zero, [&](const auto& visit) {
-          walkRow(rule, source, stepsOf(row), in.tokens, row, lastStep(row), visit);
-        });
+        writeRow(out, in.mask, baseline, zero,
+                 [&](const auto& visit) { walkRow(rule, source, stepsOf(row), in.tokens, row, lastStep(row), visit); });
       });
 }
 
@@ -225,9 +226,11 @@ int64_t stepRloo(const BaselineRule& rule, const StepRewards<T>& in, const Group
 }
 
 template int64_t tokenRloo(const BaselineRule&, const TokenRewards<float>&, const Groups&, float*, float*, GroupStats*);
-template int64_t tokenRloo(const BaselineRule&, const TokenRewards<double>&, const Groups&, double*, double*, GroupStats*);
+template int64_t tokenRloo(const BaselineRule&, const TokenRewards<double>&, const Groups&, double*, double*,
+                           GroupStats*);
 template int64_t stepRloo(const BaselineRule&, const StepRewards<float>&, const Groups&, float*, float*, GroupStats*);
-template int64_t stepRloo(const BaselineRule&, const StepRewards<double>&, const Groups&, double*, double*, GroupStats*);
+template int64_t stepRloo(const BaselineRule&, const StepRewards<double>&, const Groups&, double*, double*,
+                          GroupStats*);
 
 }  // namespace MINFORM_ISA
 }  // namespace minform

@@ -84,9 +84,7 @@ struct TokenSource {
     while (token > stop && !isBusy(token - 1)) token--;
     return token;
   }
-  int isBusy(int64_t i) const {
-    return (mask == nullptr || mask[i] != 0) & !((kl == nullptr) & (rewards[i] == 0));
-  }
+  int isBusy(int64_t i) const { return (mask == nullptr || mask[i] != 0) & !((kl == nullptr) & (rewards[i] == 0)); }
 };
 
 // Rewards on the last tokens of steps.

@@ -16,8 +16,8 @@ struct Units {
 };
 
 struct Moments {
-  double count = 0, first = 0;       // counted elements, and the first of them
-  double mean = 0, squares = 0;      // mean of (x - first), sum of squared distances from the mean, in Units
+  double count = 0, first = 0;   // counted elements, and the first of them
+  double mean = 0, squares = 0;  // mean of (x - first), sum of squared distances from the mean, in Units
   int64_t bad = kOk;
 };
 
@@ -39,7 +39,8 @@ Moments blockMoments(const T* values, const uint8_t* mask, int64_t begin, int64_
         lanes[lane] += trained(mask, i + lane) ? value : 0;
       }
     }
-    for (int lane = 0; i < end; i++, lane++) lanes[lane] += trained(mask, i) ? term(units.difference(values[i], m.first)) : 0;
+    for (int lane = 0; i < end; i++, lane++)
+      lanes[lane] += trained(mask, i) ? term(units.difference(values[i], m.first)) : 0;
     return foldLanes(lanes);
   };
   m.mean = sumOver([](double x) { return x; }) / m.count;

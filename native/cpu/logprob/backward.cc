@@ -10,19 +10,21 @@ namespace {
 constexpr int64_t kBlock = 1024;
 
 template <bool Entropy>
-double spreadFloats(const Matrix& logits, int64_t row, int64_t begin, int64_t end, const GradientVectors& g, void* out) {
+double spreadFloats(const Matrix& logits, int64_t row, int64_t begin, int64_t end, const GradientVectors& g,
+                    void* out) {
   alignas(64) float buffer[kBlock];
   double lanes[kLanes] = {};
   for (int64_t at = begin; at < end; at += kBlock) {
     int64_t count = smaller(kBlock, end - at);
     const int64_t first = row + at;
     if (logits.element == Element::float32 && count == kBlock) {
-      gradientBlock<Entropy>(static_cast<const float*>(logits.data) + first, count, g, static_cast<float*>(out) + first, lanes);
+      gradientBlock<Entropy>(static_cast<const float*>(logits.data) + first, count, g, static_cast<float*>(out) + first,
+                             lanes);
       continue;
     }
     readElements(logits.data, logits.element, first, count, buffer);
     const int64_t real = count;
-    for (; count % kGradientGroup != 0; count++) buffer[count] = -HUGE_VALF;
+    for (; count % kGroup != 0; count++) buffer[count] = -HUGE_VALF;
     gradientBlock<Entropy>(buffer, count, g, buffer, lanes);
     writeElements(buffer, logits.element, first, real, out);
   }
@@ -77,8 +79,10 @@ int64_t backward(const Matrix& logits, const int32_t* targets, double temperatur
   return bad;
 }
 
-template int64_t backward(const Matrix&, const int32_t*, double, const LogProbGradients<float>&, void*, const CancelFlag&);
-template int64_t backward(const Matrix&, const int32_t*, double, const LogProbGradients<double>&, void*, const CancelFlag&);
+template int64_t backward(const Matrix&, const int32_t*, double, const LogProbGradients<float>&, void*,
+                          const CancelFlag&);
+template int64_t backward(const Matrix&, const int32_t*, double, const LogProbGradients<double>&, void*,
+                          const CancelFlag&);
 
 }  // namespace MINFORM_ISA
 }  // namespace minform

@@ -10,22 +10,18 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-constexpr int kTerms = 8;                  // float32 additions per lane before they are folded into float64
-constexpr int64_t kGroup = kLanes * kTerms;
-constexpr int64_t kBlock = 8 * kGroup;     // 4 KB of float32
-constexpr float kLowest = -124.0f;         // 2^y below it adds nothing to a sum of at least 1, and is not told apart
-constexpr float kFaintest = 1e-18f;        // its square is still a normal number, and adds nothing either
+constexpr int64_t kBlock = 8 * kGroup;  // 4 KB of float32
 
 float blockMax(const float* x, int64_t count) {
   float lanes[kLanes];
   for (int piece = 0; piece < kLanes; piece += kFloats) {
-    FloatVector a = loadFloats(x + piece), b = a;
+    FloatVector a = loadLanes(x + piece), b = a;
     for (int64_t i = kLanes; i + kLanes < count; i += 2 * kLanes) {
-      a = largerLanes(loadFloats(x + i + piece), a);
-      b = largerLanes(loadFloats(x + i + kLanes + piece), b);
+      a = largerLanes(loadLanes(x + i + piece), a);
+      b = largerLanes(loadLanes(x + i + kLanes + piece), b);
     }
-    a = largerLanes(loadFloats(x + count - kLanes + piece), a);
-    storeFloats(lanes + piece, largerLanes(a, b));
+    a = largerLanes(loadLanes(x + count - kLanes + piece), a);
+    storeLanes(lanes + piece, largerLanes(a, b));
   }
   float found = lanes[0];
   for (int i = 1; i < kLanes; i++) found = larger(found, lanes[i]);
@@ -45,15 +41,17 @@ struct LaneSums {
 
 // `next` is where the next block stands in memory, with kLanes elements per `stride` bytes: it is fetched meanwhile.
 template <bool Squares>
-void addBlock(const float* x, int64_t count, float max, float factor, const char* next, int64_t stride, LaneSums& into) {
+void addBlock(const float* x, int64_t count, float max, float factor, const char* next, int64_t stride,
+              LaneSums& into) {
   for (int64_t group = 0; group < count; group += kGroup) {
-    for (int64_t line = 0; line < kTerms * stride; line += 64) __builtin_prefetch(next + group / kLanes * stride + line);
+    for (int64_t line = 0; line < kTerms * stride; line += 64)
+      __builtin_prefetch(next + group / kLanes * stride + line);
     for (int piece = 0; piece < kLanes; piece += kFloats) {
       FloatVector sum = {}, weighted = {}, squares = {};
 #pragma GCC unroll 8
       for (int term = 0; term < kTerms; term++) {
-        const FloatVector x16 = loadFloats(x + group + term * kLanes + piece);
-        const FloatVector y = largerLanes(allLanes(kLowest), (x16 - max) * factor);
+        const FloatVector x16 = loadLanes(x + group + term * kLanes + piece);
+        const FloatVector y = largerLanes(allLanes(kLowestLog2), (x16 - max) * factor);
         const FloatVector e = exp2InRange(y);
         sum += e;
         weighted += e * y;

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "elements.h"
+#include "partial.h"
 #include "vectors.h"
 
 namespace minform {
 namespace MINFORM_ISA {
-
-constexpr int kGradientTerms = 8;
-constexpr int64_t kGradientGroup = kLanes * kGradientTerms;
-constexpr float kLowestLog2 = -124.0f;  // probabilities below 2^-124 give a gradient of +0 in float32
 
 struct RowGradient {
   double logSumExp, entropy, gradLogProb, gradEntropy, inverseTemperature;
@@ -48,40 +45,45 @@ struct RowGradient {
   }
 };
 
-// RowGradient::at for lanes of one row, in float32. `offset` is split in two so that x - offset loses nothing.
+// RowGradient::at for lanes of one row or of many, in float32. `offset` is split in two so that x - offset loses
+// nothing.
 struct GradientVectors {
-  float high, low, factor, constant, slope;
+  FloatVector high, low, factor, constant, slope;
 
-  explicit GradientVectors(const RowGradient& g)
-      : high(static_cast<float>(g.offset)),
-        low(static_cast<float>(g.offset - high)),
-        factor(static_cast<float>(g.inverseTemperature * kLog2e)),
-        constant(static_cast<float>(g.constant)),
-        slope(static_cast<float>(g.slope / kLog2e)) {}
+  GradientVectors() = default;
+  explicit GradientVectors(const RowGradient& g) {
+    for (int lane = 0; lane < kFloats; lane++) set(lane, g);
+  }
+
+  void set(int lane, const RowGradient& g) {
+    high[lane] = static_cast<float>(g.offset);
+    low[lane] = static_cast<float>(g.offset - high[lane]);
+    factor[lane] = static_cast<float>(g.inverseTemperature * kLog2e);
+    constant[lane] = static_cast<float>(g.constant);
+    slope[lane] = static_cast<float>(g.slope / kLog2e);
+  }
 
   template <bool Entropy>
   FloatVector at(FloatVector x, FloatVector* probability) const {
     // A probability above 2 is of a logSumExp that is not this row's: the sum of the probabilities shows it.
-    const FloatVector y = smallerLanes(allLanes(1), ((x - high) - low) * factor);
+    const FloatVector y = smallerLanes(allLanes(1.0f), ((x - high) - low) * factor);
     const FloatVector inRange = largerLanes(allLanes(kLowestLog2), y);
     const FloatVector p = y < kLowestLog2 ? FloatVector{} : exp2InRange(inRange);
     *probability += p;
-    return p * (Entropy ? inRange * slope + constant : allLanes(constant)) + 0.0f;  // + 0 turns -0 into +0
+    return p * (Entropy ? inRange * slope + constant : constant) + 0.0f;  // + 0 turns -0 into +0
   }
-
-  static constexpr double kLog2e = 1.4426950408889634;
 };
 
-// Gradients of `count` logits (a multiple of kGradientGroup) of a row; adds the probabilities to kLanes lanes.
+// Gradients of `count` logits (a multiple of kGroup) of a row; adds the probabilities to kLanes lanes.
 template <bool Entropy>
 inline void gradientBlock(const float* x, int64_t count, const GradientVectors& g, float* out, double* lanes) {
-  for (int64_t group = 0; group < count; group += kGradientGroup) {
+  for (int64_t group = 0; group < count; group += kGroup) {
     for (int piece = 0; piece < kLanes; piece += kFloats) {
       FloatVector probability = {};
 #pragma GCC unroll 8
-      for (int term = 0; term < kGradientTerms; term++) {
+      for (int term = 0; term < kTerms; term++) {
         const int64_t at = group + term * kLanes + piece;
-        storeFloats(out + at, g.at<Entropy>(loadFloats(x + at), &probability));
+        storeLanes(out + at, g.at<Entropy>(loadLanes(x + at), &probability));
       }
       foldInto(lanes + piece, probability);
     }

@@ -7,6 +7,8 @@
 namespace minform {
 namespace MINFORM_ISA {
 
+constexpr double kLog2e = 1.4426950408889634;
+
 // y in units that float32 lanes work in: log2 e * y = (x - m) * factor.
 struct BaseTwo {
   float factor;
@@ -17,9 +19,12 @@ struct BaseTwo {
       : factor(static_cast<float>(inverseTemperature * kLog2e)),
         toNatural(inverseTemperature / factor),
         drift(1 / (toNatural * kLog2e) - 1) {}
-
-  static constexpr double kLog2e = 1.4426950408889634;
 };
+
+constexpr float kLowestLog2 = -124.0f;  // 2^y below it adds nothing to a sum of at least 1, and is not told apart
+constexpr float kFaintest = 1e-18f;     // its square is still a normal number, and adds nothing either
+constexpr int kTerms = 8;               // float32 additions per lane before they are folded into float64
+constexpr int64_t kGroup = kLanes * kTerms;
 
 struct Partial {
   double max = -HUGE_VAL;

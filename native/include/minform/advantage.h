@@ -16,16 +16,16 @@ namespace minform {
 struct Groups {
   const int32_t* index;  // one per row, in [0, count)
   int64_t count;
-  bool rawSingletons;    // a response without siblings keeps its own reward; else its advantage is 0
-  bool excludeNaN;       // a NaN reward takes its row out of the group; else it is an error
+  bool rawSingletons;  // a response without siblings keeps its own reward; else its advantage is 0
+  bool excludeNaN;     // a NaN reward takes its row out of the group; else it is an error
 };
 
 struct GroupStats {
   int64_t groups = 0;
-  int64_t singletons = 0;      // groups in which one response alone takes part
-  int64_t zeroVariance = 0;    // groups of two or more that all have the same reward
-  int64_t excluded = 0;        // responses taken out for a NaN
-  int64_t firstSingleton = -1; // row of the first singleton
+  int64_t singletons = 0;       // groups in which one response alone takes part
+  int64_t zeroVariance = 0;     // groups of two or more that all have the same reward
+  int64_t excluded = 0;         // responses taken out for a NaN
+  int64_t firstSingleton = -1;  // row of the first singleton
 };
 
 enum class OutcomeForm : int32_t { rloo = 0, grpo = 1, passK = 2, opo = 3 };
@@ -33,9 +33,9 @@ enum class GroupStd : int32_t { none = 0, group = 1, batch = 2 };
 
 struct OutcomeRule {
   OutcomeForm form;
-  GroupStd std;     // grpo; passK: none or group
-  double epsilon;   // added to the standard deviation
-  int32_t ddof;     // 0 or 1
+  GroupStd std;    // grpo; passK: none or group
+  double epsilon;  // added to the standard deviation
+  int32_t ddof;    // 0 or 1
 };
 
 template <class T>
@@ -59,12 +59,12 @@ template <class T>
 struct TokenRewards {
   Rows tokens;
   const T* rewards;
-  const uint8_t* mask;     // per token, or null
+  const uint8_t* mask;  // per token, or null
   Rows steps;
-  const int32_t* stepEnds; // or null
-  const T* kl;             // per token, or null: klCoefficient * kl is taken off the reward
+  const int32_t* stepEnds;  // or null
+  const T* kl;              // per token, or null: klCoefficient * kl is taken off the reward
   double klCoefficient;
-  bool klAfterBaseline;    // the baseline is of the rewards without KL
+  bool klAfterBaseline;  // the baseline is of the rewards without KL
 };
 
 // Rewards on steps: each stands at its step's last token.
@@ -72,9 +72,9 @@ template <class T>
 struct StepRewards {
   Rows tokens;
   Rows steps;
-  const T* rewards;        // per step
-  const int32_t* stepEnds; // per step
-  const uint8_t* mask;     // per token, or null
+  const T* rewards;         // per step
+  const int32_t* stepEnds;  // per step
+  const uint8_t* mask;      // per token, or null
 };
 
 template <class T>
@@ -108,7 +108,8 @@ enum class Spread : int32_t { last = 0, every = 1 };
 
 template <class T>
 struct AdvantageKernels {
-  int64_t (*outcomes)(const OutcomeRule& rule, const OutcomeInput<T>& in, const Groups& groups, T* out, GroupStats* stats);
+  int64_t (*outcomes)(const OutcomeRule& rule, const OutcomeInput<T>& in, const Groups& groups, T* out,
+                      GroupStats* stats);
 
   // Leave-one-out advantages of every token; `returns` may be null.
   int64_t (*tokenRloo)(const BaselineRule& rule, const TokenRewards<T>& in, const Groups& groups, T* advantages,
@@ -133,7 +134,8 @@ struct AdvantageKernels {
                        const uint8_t* mask, T* out);
 
   // out = rewards - coefficient * kl. `out` may be either.
-  int64_t (*klReward)(const Rows& tokens, const T* rewards, const T* kl, double coefficient, const uint8_t* mask, T* out);
+  int64_t (*klReward)(const Rows& tokens, const T* rewards, const T* kl, double coefficient, const uint8_t* mask,
+                      T* out);
 };
 
 template <class T>

@@ -45,9 +45,9 @@ struct LogProbGradients {
 };
 
 struct LinearInput {
-  Matrix hidden;      // [rows, width]
-  Matrix weight;      // [vocabulary, width]
-  const void* bias;   // [vocabulary], or null
+  Matrix hidden;     // [rows, width]
+  Matrix weight;     // [vocabulary, width]
+  const void* bias;  // [vocabulary], or null
   Element biasElement;
 };
 
