@@ -37,8 +37,6 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerLoss(env, exports);
   registerMetrics(env, exports);
   registerOptim(env, exports);
-  registerLoss(env, exports);
-  registerAdvantage(env, exports);
   registerLogProb(env, exports);
   return exports;
 }

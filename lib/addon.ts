@@ -5,7 +5,6 @@ import type { LogProbKernels } from "./logprob/kernels.ts";
 import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
 import type { LossKernels } from "./loss/kernels.ts";
-import type { LogProbKernels } from "./logprob/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -29,7 +28,6 @@ export interface Addon {
   metrics: MetricsKernels;
   optim: OptimKernels;
   loss: LossKernels;
-  logprob: LogProbKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

@@ -12,6 +12,5 @@ export * from "./logprob/index.ts";
 export * from "./metrics/index.ts";
 export * from "./optim/index.ts";
 export * from "./loss/index.ts";
-export * from "./logprob/index.ts";
 export * from "./ragged.ts";
 export * from "./tensor.ts";

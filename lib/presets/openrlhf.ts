@@ -15,7 +15,7 @@ import {
 import {
   groupScores,
   othersRatio,
-  Padded,
+  openBatch,
   type PaddedAdvantages,
   type PaddedBatch,
   type PaddedKl,
@@ -111,7 +111,7 @@ function aggregation(tokenLevelLoss: boolean): AggregateRule {
 export const openRlhf: OpenRlhfPreset = {
   computeApproxKl(batch, { klEstimator = "k1" } = {}) {
     assertOneOf(klEstimator, "klEstimator", ["k1", "k2", "k3"]);
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.kl(batch.logProbs, padded.tokens(batch.refLogProbs, "refLogProbs"), {
       form: KlForm[klEstimator],
       inputClamp: Number.POSITIVE_INFINITY,
@@ -124,7 +124,7 @@ export const openRlhf: OpenRlhfPreset = {
     { klCoef, rewardClipRange }: { klCoef: number; rewardClipRange?: readonly [number, number] },
   ) {
     assertNumber(klCoef, "klCoef");
-    const padded = new Padded(batch, "kl", batch.kl);
+    const padded = openBatch(batch, "kl", batch?.kl);
     const rewards = padded.perRow(batch.rewards, "rewards").slice() as T;
     if (rewardClipRange !== undefined) {
       const [low, high] = rewardClipRange;
@@ -145,7 +145,7 @@ export const openRlhf: OpenRlhfPreset = {
       "group_norm",
       "dr_grpo",
     ]);
-    const padded = new Padded(batch, "rewards", batch.rewards, true);
+    const padded = openBatch(batch, "rewards", batch?.rewards, true);
     const groups = padded.groups(batch.index);
     if (advantageEstimator === "rloo") {
       const baselines = othersRatio(groups, batch.rewards);
@@ -161,19 +161,19 @@ export const openRlhf: OpenRlhfPreset = {
   getAdvantagesAndReturns(batch, { gamma, lambd }) {
     assertNumber(gamma, "gamma", { low: 0, high: 1 });
     assertNumber(lambd, "lambd", { low: 0, high: 1 });
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const values = padded.tokens(batch.values, "values");
     return padded.gae(batch.tokenLevelRewards, values, MaskUse.multiply, gamma, lambd);
   },
 
   getCumulativeReturns(batch, { gamma }) {
     assertNumber(gamma, "gamma", { low: 0, high: 1 });
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     return padded.returns(batch.tokenLevelRewards, { maskRewards: true, gamma });
   },
 
   normalizeAdvantages(batch) {
-    const padded = new Padded(batch, "advantages", batch.advantages);
+    const padded = openBatch(batch, "advantages", batch?.advantages);
     return padded.whiten(batch.advantages, { clampFloor: true, countEpsilon: 0, floor: 1e-8 });
   },
 
@@ -191,7 +191,7 @@ export const openRlhf: OpenRlhfPreset = {
     if (dualClip !== undefined) assertNumber(dualClip, "dualClip", { low: 1, open: true });
     const gspo = policyLossType === "gspo";
     const limit = gspo ? Number.POSITIVE_INFINITY : 20;
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.policyLoss(
       batch.logProbs,
       padded.tokens(batch.oldLogProbs, "oldLogProbs"),
@@ -215,7 +215,7 @@ export const openRlhf: OpenRlhfPreset = {
 
   valueLoss(batch, { clipEps, tokenLevelLoss = true } = {}) {
     if (clipEps !== undefined) assertNumber(clipEps, "clipEps", { low: 0 });
-    const padded = new Padded(batch, "vpreds", batch.vpreds);
+    const padded = openBatch(batch, "vpreds", batch?.vpreds);
     return padded.valueLoss(
       batch.vpreds,
       padded.tokens(batch.values, "values"),

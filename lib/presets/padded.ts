@@ -83,23 +83,11 @@ export class Padded<T extends FloatArray> {
   readonly mask: Uint8Array;
   private readonly model: T;
 
-  /** `first` is the argument that decides the dtype. */
-  constructor(batch: PaddedBatch, first: string, value: T, perRow = false) {
-    if (batch === null || typeof batch !== "object") {
-      throw new ArgumentError("ERR_ARGUMENT_TYPE", `batch: expected an object, got ${typeName(batch)}`);
-    }
-    const { rows, width, responseMask } = batch;
-    assertCount(rows, "rows");
-    assertCount(width, "width");
-    if (rows === 0 || width === 0) {
-      throw new ArgumentError("ERR_SHAPE", `rows, width: expected at least 1, got ${rows} x ${width}`);
-    }
-    assertFlags(responseMask, "responseMask", rows * width);
-    assertVector(value, first, perRow ? rows : rows * width, FLOATS);
+  constructor({ rows, width, responseMask }: PaddedBatch, model: T) {
     this.rows = rows;
     this.width = width;
     this.mask = responseMask;
-    this.model = value;
+    this.model = model;
   }
 
   /** Asserts one value per token. */
@@ -273,6 +261,27 @@ export class Padded<T extends FloatArray> {
     );
     return { loss, clipFraction, gradValues };
   }
+}
+
+/** @internal Checks the shape of a batch, and `model`, `[rows, width]` or `[rows]`: the field that decides the dtype. */
+export function openBatch<T extends FloatArray>(
+  batch: PaddedBatch,
+  name: string,
+  model: T,
+  perRow = false,
+): Padded<T> {
+  if (batch === null || typeof batch !== "object") {
+    throw new ArgumentError("ERR_ARGUMENT_TYPE", `batch: expected an object, got ${typeName(batch)}`);
+  }
+  const { rows, width, responseMask } = batch;
+  assertCount(rows, "rows");
+  assertCount(width, "width");
+  if (rows === 0 || width === 0) {
+    throw new ArgumentError("ERR_SHAPE", `rows, width: expected at least 1, got ${rows} x ${width}`);
+  }
+  assertFlags(responseMask, "responseMask", rows * width);
+  assertVector(model, name, perRow ? rows : rows * width, FLOATS);
+  return new Padded(batch, model);
 }
 
 function policyResult<T extends FloatArray>(stats: PolicyStats, gradLogProbs: Owned<T>): PaddedPolicyLoss<T> {

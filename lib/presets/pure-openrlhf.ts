@@ -1,7 +1,7 @@
 import type { GroupIds } from "../advantage/index.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
 import { assertOneOf } from "../validate.ts";
-import { othersRatio, Padded, type PaddedAdvantages, type PaddedBatch } from "./padded.ts";
+import { othersRatio, openBatch, type PaddedAdvantages, type PaddedBatch } from "./padded.ts";
 import { type PaddedMinForm, type PaddedProcessRewards, paddedMinForm } from "./pure-verl.ts";
 
 /** Input of {@link PureOpenRlhfPreset.processExperiences}. */
@@ -70,7 +70,7 @@ export const pureOpenRlhf: PureOpenRlhfPreset = {
   ) {
     assertOneOf(rewardMode, "rewardMode", ["PRM", "VR", "PRMVR"]);
     assertOneOf(rewardBaseline, "rewardBaseline", ["step", "token"]);
-    const padded = new Padded(batch, "processRewards", batch.processRewards);
+    const padded = openBatch(batch, "processRewards", batch?.processRewards);
     const groups = padded.groups(batch.index);
     const only = padded.flags(batch.stepEndMask, "stepEndMask");
     const solved = padded.perRow(batch.solved, "solved");
@@ -94,7 +94,7 @@ export const pureOpenRlhf: PureOpenRlhfPreset = {
   },
 
   getAdvantagesAndReturns<T extends FloatArray>(batch: PureReturnsBatch<T>) {
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const ends = padded.flags(batch.stepEndMask, "stepEndMask");
     const returns = padded.returns(batch.tokenLevelRewards, { gamma: 1 });
     const masked = returns.map((value, i) => (ends[i] === 1 ? 0 : value)) as Owned<T>;

@@ -6,7 +6,7 @@ import { assertOneOf } from "../validate.ts";
 import { BatchDivisor, KlForm, RatioLevel, RowDivisor, TokenLoss } from "./kernels.ts";
 import {
   othersRatio,
-  Padded,
+  openBatch,
   type PaddedAdvantages,
   type PaddedBatch,
   type PaddedKl,
@@ -124,7 +124,7 @@ export function paddedMinForm<T extends FloatArray>(
   batch: PaddedProcessRewards<T>,
   temperature = 0.1,
 ): PaddedMinForm<T> {
-  const padded = new Padded(batch, "processRewards", batch.processRewards);
+  const padded = openBatch(batch, "processRewards", batch?.processRewards);
   const mask = padded.flags(batch.stepEndMask, "stepEndMask");
   const { rows, width } = padded;
   const offsets = raggedOffsets(new Int32Array(rows).fill(width));
@@ -142,7 +142,7 @@ export const pureVerl: PureVerlPreset = {
   minForm: (batch, { temperature } = {}) => paddedMinForm(batch, temperature),
 
   addVerifiableReward(batch, { coefficient = 1 } = {}) {
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const verifiable = padded.perRow(batch.verifiableRewards, "verifiableRewards");
     return padded.addAtLast(
       batch.tokenLevelRewards,
@@ -152,7 +152,7 @@ export const pureVerl: PureVerlPreset = {
 
   computeRlooOutcomeAdvantage(batch, { advNorm = false, returnAggregateMethod = "sum" } = {}) {
     assertOneOf(returnAggregateMethod, "returnAggregateMethod", ["sum", "min"]);
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const groups = padded.groups(batch.index);
     const smallest = returnAggregateMethod === "min";
     const rule = { smallest, maskRewards: true, maskResult: !smallest, gamma: 1 };
@@ -165,7 +165,7 @@ export const pureVerl: PureVerlPreset = {
   },
 
   computePolicyLoss(batch, { clipRange = 0.2 } = {}) {
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.policyLoss(
       batch.logProbs,
       padded.tokens(batch.oldLogProbs, "oldLogProbs"),
@@ -188,7 +188,7 @@ export const pureVerl: PureVerlPreset = {
   },
 
   klPenalty(batch, { klPenalty }) {
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     const form = { kl: KlForm.k1, abs: KlForm.abs, mse: KlForm.k2, low_var_kl: KlForm.k3 }[klPenalty];
     if (form === undefined) {
       throw new ArgumentError(

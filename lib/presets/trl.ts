@@ -21,7 +21,7 @@ import {
   Singleton,
   TokenLoss,
 } from "./kernels.ts";
-import { groupScores, Padded, type PaddedBatch, type PaddedKl, type PaddedPolicyLoss } from "./padded.ts";
+import { groupScores, openBatch, type PaddedBatch, type PaddedKl, type PaddedPolicyLoss } from "./padded.ts";
 import type { PaddedLogProbs } from "./pure-verl.ts";
 
 /** One reward per response, and the prompts the responses belong to. */
@@ -128,8 +128,8 @@ function rule(options: { epsilon?: number; epsilonHigh?: number; delta?: number 
   };
 }
 
-function aggregation(options: TrlLossOptions, padded: Padded<FloatArray>): AggregateRule {
-  const { numItemsInBatch, maxCompletionLength = padded.width } = options;
+function aggregation(options: TrlLossOptions, width: number): AggregateRule {
+  const { numItemsInBatch, maxCompletionLength = width } = options;
   const tokens = { row: RowDivisor.none, batch: BatchDivisor.tokensAtLeastOne, scale: 1 };
   switch (options.lossType ?? "dapo") {
     case "grpo":
@@ -183,7 +183,7 @@ export const trl: TrlPreset = {
     const { sapoTemperaturePos = 1, sapoTemperatureNeg = 1.05 } = options;
     assertOneOf(lossType, "lossType", ["grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo"]);
     assertOneOf(importanceSamplingLevel, "importanceSamplingLevel", ["token", "sequence"]);
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     const policy = rule(options);
     policy.tauPositive = sapoTemperaturePos;
     policy.tauNegative = sapoTemperatureNeg;
@@ -199,12 +199,12 @@ export const trl: TrlPreset = {
       padded.tokens(batch.oldLogProbs, "oldLogProbs"),
       padded.perRow(batch.advantages, "advantages"),
       policy,
-      aggregation(options, padded as Padded<FloatArray>),
+      aggregation(options, padded.width),
     );
   },
 
   rlooLoss(batch, options = {}) {
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.policyLoss(
       batch.logProbs,
       padded.tokens(batch.oldLogProbs, "oldLogProbs"),
@@ -215,7 +215,7 @@ export const trl: TrlPreset = {
   },
 
   kl(batch) {
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.kl(batch.logProbs, padded.tokens(batch.refLogProbs, "refLogProbs"), {
       form: KlForm.k3,
       inputClamp: Number.POSITIVE_INFINITY,

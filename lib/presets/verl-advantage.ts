@@ -2,7 +2,7 @@ import { ArgumentError } from "../errors.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
 import { assertNumber } from "../validate.ts";
 import { GroupForm, MaskUse, Singleton, type WhitenRule } from "./kernels.ts";
-import { groupScores, Padded, type PaddedAdvantages, type PaddedBatch, weightedMeans } from "./padded.ts";
+import { groupScores, openBatch, type PaddedAdvantages, type PaddedBatch, weightedMeans } from "./padded.ts";
 import type { PaddedOutcomes } from "./pure-verl.ts";
 
 /** Token rewards of a padded batch. */
@@ -95,7 +95,7 @@ function same<T extends FloatArray>(advantages: Owned<T>): PaddedAdvantages<T> {
 }
 
 function open<T extends FloatArray>(batch: PaddedOutcomes<T>) {
-  const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+  const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
   return { padded, groups: padded.groups(batch.index), scores: padded.rowSums(batch.tokenLevelRewards) };
 }
 
@@ -161,13 +161,13 @@ export const verlAdvantages: VerlAdvantages = {
 
   computeReinforcePlusPlusOutcomeAdvantage(batch, { gamma }) {
     assertNumber(gamma, "gamma", { low: 0, high: 1 });
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const returns = padded.returns(batch.tokenLevelRewards, { maskCarry: true, gamma });
     return { advantages: padded.whiten(returns, { ...WHITEN, maskResult: true }), returns };
   },
 
   computeRemaxOutcomeAdvantage(batch) {
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const baselines = padded.perRow(batch.rewardBaselines, "rewardBaselines");
     const returns = padded.returns(batch.tokenLevelRewards, { maskRewards: true, gamma: 1 });
     const advantages = padded.subtractRows(returns, baselines, { only: padded.mask, keepElsewhere: true });
@@ -177,13 +177,13 @@ export const verlAdvantages: VerlAdvantages = {
   computeGaeAdvantageReturn(batch, { gamma, lam }) {
     assertNumber(gamma, "gamma", { low: 0, high: 1 });
     assertNumber(lam, "lam", { low: 0, high: 1 });
-    const padded = new Padded(batch, "tokenLevelRewards", batch.tokenLevelRewards);
+    const padded = openBatch(batch, "tokenLevelRewards", batch?.tokenLevelRewards);
     const values = padded.tokens(batch.values, "values");
     const { advantages, returns } = padded.gae(batch.tokenLevelRewards, values, MaskUse.carry, gamma, lam);
     return { advantages: padded.whiten(advantages, WHITEN), returns };
   },
 
   maskedWhiten(batch) {
-    return new Padded(batch, "values", batch.values).whiten(batch.values, WHITEN);
+    return openBatch(batch, "values", batch?.values).whiten(batch.values, WHITEN);
   },
 };

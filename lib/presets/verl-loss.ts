@@ -10,7 +10,7 @@ import {
   TokenLoss,
 } from "./kernels.ts";
 import {
-  Padded,
+  openBatch,
   type PaddedBatch,
   type PaddedKl,
   type PaddedPolicyLoss,
@@ -129,7 +129,7 @@ function policyLoss(
 ): VerlPolicyLossFn {
   return (batch, options = {}) => {
     const { lossAggMode = "token-mean" } = options;
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.policyLoss(
       batch.logProbs,
       padded.tokens(batch.oldLogProbs, "oldLogProbs"),
@@ -178,7 +178,7 @@ const policyLosses: Record<VerlPolicyLoss, VerlPolicyLossFn> = {
   sapo: policyLoss({ loss: TokenLoss.softGate }, "seq-mean-token-mean"),
   gpg: policyLoss({ loss: TokenLoss.logProb }),
   geo_mean: (batch, options = {}) => {
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     return padded.geometricMeanLoss(
       batch.logProbs,
       padded.tokens(batch.oldLogProbs, "oldLogProbs"),
@@ -214,7 +214,7 @@ export const verlLosses: VerlLosses = {
   },
 
   aggLoss(batch, { lossAggMode }) {
-    const padded = new Padded(batch, "lossMat", batch.lossMat);
+    const padded = openBatch(batch, "lossMat", batch?.lossMat);
     return padded.aggregate(batch.lossMat, aggregation(lossAggMode, padded.width));
   },
 
@@ -222,7 +222,7 @@ export const verlLosses: VerlLosses = {
     const name = String(klPenalty);
     const base = name.endsWith("+") ? name.slice(0, -1) : name;
     assertOneOf(base, "klPenalty", Object.keys(KL_FORMS));
-    const padded = new Padded(batch, "logProbs", batch.logProbs);
+    const padded = openBatch(batch, "logProbs", batch?.logProbs);
     const form = KL_FORMS[base]!;
     return padded.kl(batch.logProbs, padded.tokens(batch.refLogProbs, "refLogProbs"), {
       form,
@@ -234,7 +234,7 @@ export const verlLosses: VerlLosses = {
 
   computeValueLoss(batch, { cliprangeValue, lossAggMode = "token-mean" }) {
     assertNumber(cliprangeValue, "cliprangeValue", { low: 0 });
-    const padded = new Padded(batch, "vpreds", batch.vpreds);
+    const padded = openBatch(batch, "vpreds", batch?.vpreds);
     return padded.valueLoss(
       batch.vpreds,
       padded.tokens(batch.values, "values"),

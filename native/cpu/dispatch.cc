@@ -6,7 +6,6 @@
 #include "minform/logprob.h"
 #include "minform/optim.h"
 #include "minform/loss.h"
-#include "minform/logprob.h"
 
 namespace minform {
 
@@ -15,8 +14,6 @@ MINFORM_DISPATCH(presets, PresetKernels)
 MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(loss, LossKernels)
 MINFORM_DISPATCH(optim, OptimKernels)
-MINFORM_DISPATCH(loss, LossKernels)
-MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(logprob, LogProbKernels)
 
 }  // namespace minform

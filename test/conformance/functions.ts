@@ -8,10 +8,11 @@ export interface Results {
   [name: string]: FloatArray | number | Results;
 }
 
-/** What a key gives: results by name, or one array. `before` are the values that a whitening or a group std divided. */
+/** What a key gives: results by name, or one array under no name. */
 export interface Outcome {
   results: Results | FloatArray;
-  amplification?: number;
+  /** Results that a standard deviation divides: how much a rounding of what it divides grows. */
+  amplification?: { [name: string]: number };
 }
 
 type Compute = (key: Key, inputs: Case) => Outcome;
@@ -30,7 +31,10 @@ export const functions: Record<string, Compute> = {
     const advNorm = key.flag("norm");
     const batch = { ...inputs.shape, tokenLevelRewards: rewards, index: inputs.group };
     const results = pureVerl.computeRlooOutcomeAdvantage(batch, { returnAggregateMethod, advNorm });
-    return { results: { ...results }, ...(advNorm && { amplification: whitening(results.returns, inputs) }) };
+    return {
+      results: { ...results },
+      ...(advNorm && { amplification: { advantages: whitening(results.returns, inputs) } }),
+    };
   },
 
   "pure_openrlhf.rewards"(key, inputs) {
@@ -83,7 +87,7 @@ export const functions: Record<string, Compute> = {
     const options = given({ epsilon: key.number("epsilon") });
     return {
       results: { ...verl.computeGrpoOutcomeAdvantage(outcomes(inputs), { normAdvByStdInGrpo, ...options }) },
-      ...(normAdvByStdInGrpo && { amplification: groupScaling(inputs, options.epsilon ?? 1e-6) }),
+      ...(normAdvByStdInGrpo && { amplification: groupAmplification(inputs, options.epsilon ?? 1e-6) }),
     };
   },
 
@@ -94,7 +98,7 @@ export const functions: Record<string, Compute> = {
     const batch = { ...outcomes(inputs), tokenLevelRewards: inputs.array(bonus) };
     return {
       results: { ...verl.computeGrpoPasskOutcomeAdvantage(batch, options) },
-      amplification: groupScaling(inputs, options.epsilon ?? 1e-6),
+      amplification: groupAmplification(inputs, options.epsilon ?? 1e-6),
     };
   },
 
@@ -109,14 +113,14 @@ export const functions: Record<string, Compute> = {
     const centred = verl.computeGrpoOutcomeAdvantage(outcomes(inputs), { normAdvByStdInGrpo: false });
     return {
       results: { ...verl.computeReinforcePlusPlusBaselineOutcomeAdvantage(outcomes(inputs)) },
-      amplification: whitening(centred.advantages, inputs),
+      amplification: { advantages: whitening(centred.advantages, inputs) },
     };
   },
 
   "verl.reinforce_plus_plus"(key, inputs) {
     const gamma = key.requiredNumber("gamma");
     const results = verl.computeReinforcePlusPlusOutcomeAdvantage(outcomes(inputs), { gamma });
-    return { results: { ...results }, amplification: whitening(results.returns, inputs) };
+    return { results: { ...results }, amplification: { advantages: whitening(results.returns, inputs) } };
   },
 
   "verl.remax"(key, inputs) {
@@ -129,7 +133,7 @@ export const functions: Record<string, Compute> = {
     const values = inputs.input("values");
     const results = verl.computeGaeAdvantageReturn({ ...outcomes(inputs), values }, options);
     const before = Float64Array.from(results.returns, (value, i) => value - values[i]!);
-    return { results: { ...results }, amplification: whitening(before, inputs) };
+    return { results: { ...results }, amplification: { advantages: whitening(before, inputs) } };
   },
 
   "verl.kl"(key, inputs) {
@@ -157,7 +161,7 @@ export const functions: Record<string, Compute> = {
     const values = inputs.input(key.next());
     return {
       results: verl.maskedWhiten({ ...inputs.shape, values }),
-      amplification: whitening(values, inputs),
+      amplification: { "": whitening(values, inputs) },
     };
   },
 };
@@ -219,11 +223,12 @@ function whitening(values: FloatArray, { responseMask }: Case): number {
   );
 }
 
-function groupScaling(inputs: Case, epsilon: number): number {
+function groupAmplification(inputs: Case, epsilon: number): { advantages: number; returns: number } {
   const scores = new Map<string | number, number[]>();
   const rewards = inputs.input("outcome_reward");
   for (const [i, id] of inputs.group.entries()) scores.set(id, [...(scores.get(id) ?? []), rewards[i]!]);
-  return Math.max(...Array.from(scores.values(), (group) => amplification(group, epsilon)));
+  const worst = Math.max(...Array.from(scores.values(), (group) => amplification(group, epsilon)));
+  return { advantages: worst, returns: worst }; // verl returns the same array twice
 }
 
 function amplification(values: number[], floor: number): number {

@@ -50,6 +50,13 @@ inline double tokenCount(const PaddedShape& shape) {
   return sumRows(shape, [&](int64_t row) { return static_cast<double>(rowLength(shape, row)); });
 }
 
+// exp as the peer's dtype has it: beyond float32's range it is infinite there, and 0 * infinity is NaN.
+template <class T>
+inline double expAs(double x) {
+  const double value = ::exp(x);
+  return sizeof(T) == sizeof(float) && value > 3.4028234663852886e38 ? HUGE_VAL : value;
+}
+
 inline double smallestOf(double a, double b) { return a != a || a < b ? a : b; }  // NaN stays, as in torch
 
 }  // namespace peers

@@ -93,7 +93,7 @@ PeerPolicyStats policyLoss(const PaddedShape& shape, const PeerPolicyRule& rule,
       const double logRatio = rule.level == PeerRatioLevel::token ? token : (shared ? sequence : (logProb - logProb) + sequence);
       const double bounded = clamped(logRatio, rule.logLow, rule.logHigh);
       const double advantage = advantages[rule.rowAdvantages != 0 ? row : i];
-      Term term = termOf(rule, ::exp(bounded), logProb, advantage);
+      Term term = termOf(rule, expAs<T>(bounded), logProb, advantage);
       if (onRatio && !within(logRatio, rule.logLow, rule.logHigh)) term.slope = 0;
       if (shape.mask[i] != 0) {
         result.clipped += term.clipped;
@@ -149,7 +149,7 @@ PeerPolicyStats geometricMeanLoss(const PaddedShape& shape, const PeerPolicyRule
       result.clippedLower += x != bounded && a < 0;
       result.kl -= x;
     }
-    const double ratio = ::exp(logRatio / length);
+    const double ratio = expAs<T>(logRatio / length);
     result.loss = -(advantage / length) * ratio;
     const double perToken = result.loss / length / static_cast<double>(shape.rows);
     for (int64_t i = begin; i < end; i++) {

@@ -10,7 +10,8 @@ inline bool within(double x, double bound) { return x >= -bound && x <= bound; }
 
 // Value and slope of an estimate at d = log p - log p_ref. The slope is what back-propagation through the peer's own
 // expression gives: 0 beyond a clamp, and NaN where 0 meets an overflow.
-inline void klTerm(const PeerKlRule& rule, double d, double* value, double* slope) {
+template <class T>
+void klTerm(const PeerKlRule& rule, double d, double* value, double* slope) {
   switch (rule.form) {
     case PeerKlForm::k1:
       *value = d;
@@ -26,7 +27,7 @@ inline void klTerm(const PeerKlRule& rule, double d, double* value, double* slop
       break;
     case PeerKlForm::k3: {
       const double bounded = clamped(-d, -rule.inputClamp, rule.inputClamp);
-      const double ratio = ::exp(bounded);
+      const double ratio = expAs<T>(bounded);
       *value = ratio - bounded - 1;
       const double passing = within(*value, rule.outputClamp) ? 1 : 0;
       *slope = within(-d, rule.inputClamp) ? -(passing * ratio - passing) : 0;
@@ -53,7 +54,7 @@ void kl(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, con
   forRows(shape, [&](int64_t row) {
     for (int64_t i = row * shape.width; i < (row + 1) * shape.width; i++) {
       double value = 0, slope = 0;
-      klTerm(rule, static_cast<double>(logProbs[i]) - refLogProbs[i], &value, &slope);
+      klTerm<T>(rule, static_cast<double>(logProbs[i]) - refLogProbs[i], &value, &slope);
       values[i] = static_cast<T>(value + 0.0);
       slopes[i] = shape.mask[i] != 0 ? static_cast<T>(slope + 0.0) : T(0);
     }
