@@ -32,6 +32,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("getNumThreads", Napi::Function::New(env, getNumThreads, "getNumThreads"));
   exports.Set("setNumThreads", Napi::Function::New(env, setThreads, "setNumThreads"));
   registerCredit(env, exports);
+  registerAdvantage(env, exports);
   return exports;
 }
 

@@ -8,5 +8,6 @@ namespace minform {
 class JobQueue;
 
 void registerCredit(Napi::Env env, Napi::Object exports);
+void registerAdvantage(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

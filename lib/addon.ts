@@ -1,3 +1,4 @@
+import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 
 /**
@@ -15,6 +16,7 @@ export interface Addon {
   };
   getNumThreads(): number;
   setNumThreads(threads: number): void;
+  advantage: AdvantageKernels;
   credit: CreditKernels;
 }
 

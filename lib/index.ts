@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export * from "./advantage/index.ts";
 export * from "./credit/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
