@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { InputError } from "../errors.ts";
 import { parseRollout, type Rollout } from "./row.ts";
 import { RowError } from "./row-error.ts";
-import { decode, type RolloutIndex } from "./scan.ts";
+import { decode, type RolloutIndex, versionOf } from "./scan.ts";
 
 /** @internal A rollout, and the bytes it was read from. */
 export interface ReadRollout extends Rollout {
@@ -16,7 +16,6 @@ export class RolloutReader {
   readonly #index: RolloutIndex;
   readonly #name: string;
   readonly #file: number;
-  readonly #modified: number;
   #window = Buffer.alloc(0);
   #windowStart = 0;
 
@@ -24,7 +23,6 @@ export class RolloutReader {
     this.#index = index;
     this.#name = name;
     this.#file = openSync(index.path, "r");
-    this.#modified = fstatSync(this.#file).mtimeMs;
   }
 
   /** Row `index` in the order of the file; its bytes are a copy. */
@@ -54,9 +52,9 @@ export class RolloutReader {
     return this.#window.subarray(0, length);
   }
 
-  /** Asserts that the file is the one that was opened. */
+  /** Asserts that the file is as it was when it was scanned. */
   assertUnchanged(): void {
-    if (fstatSync(this.#file).mtimeMs !== this.#modified) throw this.#changed();
+    if (versionOf(fstatSync(this.#file)) !== this.#index.version) throw this.#changed();
   }
 
   #changed(cause?: unknown): InputError {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type Stats, statSync } from "node:fs";
 import { InputError } from "../errors.ts";
 import { KEPT_BAD_LINES, MAX_LINE_BYTES } from "./limits.ts";
 import { type Line, readLines } from "./lines.ts";
@@ -15,6 +16,8 @@ export interface BadLine {
 /** @internal Where the rollouts of a file stand, and which belong together: a few numbers per rollout, no text. */
 export interface RolloutIndex {
   readonly path: string;
+  /** Changes when the file does. */
+  readonly version: string;
   /** Per rollout, in the order of the file. */
   readonly offsets: readonly number[];
   readonly lengths: readonly number[];
@@ -47,9 +50,11 @@ export interface ScanOptions {
 export async function scanRollouts(path: string, options: ScanOptions): Promise<RolloutIndex> {
   const { onError, name = path, signal, onBytes } = options;
   const rows = new RowCollector();
+  let version = "";
   const badLines: BadLine[] = [];
   let badLineCount = 0;
   try {
+    version = versionOf(statSync(path));
     for await (const line of readLines(path, signal)) {
       try {
         rows.add(line);
@@ -70,7 +75,12 @@ export async function scanRollouts(path: string, options: ScanOptions): Promise<
     const why = first === undefined ? "it is empty" : `all ${badLineCount} lines are bad, line ${first.line}: ${first.reason}`;
     throw new InputError("ERR_INPUT", `${name}: holds no rollout: ${why}`);
   }
-  return { path, ...rows.index(), badLines, badLineCount };
+  return { path, version, ...rows.index(), badLines, badLineCount };
+}
+
+/** @internal What tells one state of a file from another. */
+export function versionOf({ size, mtimeMs }: Stats): string {
+  return `${size} bytes, ${mtimeMs}`;
 }
 
 class RowCollector {
@@ -118,7 +128,7 @@ class RowCollector {
     this.#ids.set(key, line);
   }
 
-  index(): Omit<RolloutIndex, "path" | "badLines" | "badLineCount"> {
+  index(): Omit<RolloutIndex, "path" | "version" | "badLines" | "badLineCount"> {
     const groupOffsets = new Int32Array(this.#groups.size + 1);
     for (const group of this.#groupOf) groupOffsets[group + 1]! += 1;
     for (let g = 0; g < this.#groups.size; g++) groupOffsets[g + 1]! += groupOffsets[g]!;
