@@ -33,6 +33,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("setNumThreads", Napi::Function::New(env, setThreads, "setNumThreads"));
   registerCredit(env, exports);
   registerAdvantage(env, exports);
+  registerLoss(env, exports);
   return exports;
 }
 

@@ -9,5 +9,6 @@ class JobQueue;
 
 void registerCredit(Napi::Env env, Napi::Object exports);
 void registerAdvantage(Napi::Env env, Napi::Object exports);
+void registerLoss(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

@@ -15,9 +15,12 @@ Napi::Value assign(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* rewards = args.array<T>(1, &total);
     const Rows steps = args.rows(2, total);
-    const CreditInput<T> in{steps, rewards, args.optionalArray<uint8_t>(3, total), args.optionalArray<int32_t>(4, total), args.number(5)};
-    const CreditOutput<T> out{args.array<T>(6, total), args.array<T>(7, total), args.array<T>(8, steps.count), args.optionalArray<T>(9, total)};
-    return Napi::Number::New(info.Env(), static_cast<double>(credit<T>().assign(static_cast<CreditForm>(args.integer(0)), in, out)));
+    const CreditInput<T> in{steps, rewards, args.optionalArray<uint8_t>(3, total),
+                            args.optionalArray<int32_t>(4, total), args.number(5)};
+    const CreditOutput<T> out{args.array<T>(6, total), args.array<T>(7, total), args.array<T>(8, steps.count),
+                              args.optionalArray<T>(9, total)};
+    return Napi::Number::New(
+        info.Env(), static_cast<double>(credit<T>().assign(static_cast<CreditForm>(args.integer(0)), in, out)));
   });
 }
 
@@ -30,8 +33,10 @@ Napi::Value minFormBackward(const Napi::CallbackInfo& info) {
     const T* rewards = args.array<T>(0, &total);
     const Rows steps = args.rows(1, total);
     const CreditInput<T> in{steps, rewards, args.optionalArray<uint8_t>(2, total), nullptr, args.number(3)};
-    const CreditGradients<T> grads{args.optionalArray<T>(4, total), args.optionalArray<T>(5, total), args.optionalArray<T>(6, steps.count)};
-    return Napi::Number::New(info.Env(), static_cast<double>(credit<T>().minFormBackward(in, grads, args.array<T>(7, total))));
+    const CreditGradients<T> grads{args.optionalArray<T>(4, total), args.optionalArray<T>(5, total),
+                                   args.optionalArray<T>(6, steps.count)};
+    return Napi::Number::New(info.Env(),
+                             static_cast<double>(credit<T>().minFormBackward(in, grads, args.array<T>(7, total))));
   });
 }
 
@@ -47,8 +52,8 @@ void placeSteps(const Napi::CallbackInfo& info) {
     const Rows tokens = args.rows(3);
     checkStepEnds(args, 2, tokens, steps, stepEnds);
     credit<T>().placeSteps(tokens, steps, stepEnds, values, static_cast<Place>(args.integer(4)),
-                           args.optionalArray<uint8_t>(5, tokens.total()), args.optionalArray<uint8_t>(6, tokens.total()),
-                           args.array<T>(7, tokens.total()));
+                           args.optionalArray<uint8_t>(5, tokens.total()),
+                           args.optionalArray<uint8_t>(6, tokens.total()), args.array<T>(7, tokens.total()));
     return info.Env().Undefined();
   });
 }
@@ -61,8 +66,9 @@ Napi::Value returns(const Napi::CallbackInfo& info) {
     int64_t total = 0;
     const T* rewards = args.array<T>(0, &total);
     const Rows tokens = args.rows(1, total);
-    return Napi::Number::New(info.Env(), static_cast<double>(credit<T>().returns(
-        tokens, rewards, args.optionalArray<uint8_t>(2, total), args.number(3), args.array<T>(4, total))));
+    return Napi::Number::New(
+        info.Env(), static_cast<double>(credit<T>().returns(tokens, rewards, args.optionalArray<uint8_t>(2, total),
+                                                            args.number(3), args.array<T>(4, total))));
   });
 }
 
@@ -75,8 +81,9 @@ Napi::Value findSteps(const Napi::CallbackInfo& info) {
   const int32_t* separators = args.array<int32_t>(3, &separatorCount);
   const int32_t* eos = args.array<int32_t>(4, &eosCount);
   return Napi::Number::New(info.Env(), static_cast<double>(findStepEnds(
-      tokens, ids, args.optionalArray<uint8_t>(2, total), separators, separatorCount, eos, eosCount,
-      args.array<int32_t>(5, total), args.array<int32_t>(6, tokens.count + 1), args.array<uint8_t>(7, total))));
+                                           tokens, ids, args.optionalArray<uint8_t>(2, total), separators,
+                                           separatorCount, eos, eosCount, args.array<int32_t>(5, total),
+                                           args.array<int32_t>(6, tokens.count + 1), args.array<uint8_t>(7, total))));
 }
 
 }  // namespace

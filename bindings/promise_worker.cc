@@ -85,7 +85,8 @@ class Runner {
       environment->pending.erase(job);
       // Under the lock, so that drain() cannot let the environment go before the call is queued.
       auto* handle = new JobPointer(std::move(job));
-      if (napi_call_threadsafe_function(environment->settle, handle, napi_tsfn_nonblocking) != napi_ok) leaked_.push_back(handle);
+      if (napi_call_threadsafe_function(environment->settle, handle, napi_tsfn_nonblocking) != napi_ok)
+        leaked_.push_back(handle);
       done_.notify_all();
     }
   }
@@ -130,7 +131,8 @@ void settle(napi_env rawEnv, napi_value, void*, void* data) {
 void PromiseWorkers::install(Napi::Env env) {
   auto* environment = new Environment(env);
   const Napi::String name = Napi::String::New(env, "minform");
-  napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, nullptr, settle, &environment->settle);
+  napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, nullptr, settle,
+                                  &environment->settle);
   napi_unref_threadsafe_function(env, environment->settle);
   env.SetInstanceData(environment);
   // Registered after the thread-safe function, hence run before its own clean-up.

@@ -1,5 +1,6 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
+import type { LossKernels } from "./loss/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -18,6 +19,7 @@ export interface Addon {
   setNumThreads(threads: number): void;
   advantage: AdvantageKernels;
   credit: CreditKernels;
+  loss: LossKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

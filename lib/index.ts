@@ -7,4 +7,5 @@ export * from "./advantage/index.ts";
 export * from "./credit/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
+export * from "./loss/index.ts";
 export * from "./ragged.ts";

@@ -2,10 +2,12 @@
 
 #include "minform/advantage.h"
 #include "minform/credit.h"
+#include "minform/loss.h"
 
 namespace minform {
 
 MINFORM_DISPATCH(credit, CreditKernels)
 MINFORM_DISPATCH(advantage, AdvantageKernels)
+MINFORM_DISPATCH(loss, LossKernels)
 
 }  // namespace minform

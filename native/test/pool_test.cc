@@ -9,7 +9,10 @@
 static void runOnce(int64_t count) {
   std::vector<std::atomic<int>> hits(static_cast<size_t>(count));
   minform::parallelFor(
-      count, [](void* context, int64_t i) { (*static_cast<std::vector<std::atomic<int>>*>(context))[static_cast<size_t>(i)]++; },
+      count,
+      [](void* context, int64_t i) {
+        (*static_cast<std::vector<std::atomic<int>>*>(context))[static_cast<size_t>(i)]++;
+      },
       &hits);
   for (auto& hit : hits) CHECK(hit == 1);
 }

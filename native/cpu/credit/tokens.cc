@@ -59,8 +59,10 @@ int64_t returns(const Rows& tokens, const T* rewards, const uint8_t* mask, doubl
   return kOk;
 }
 
-template void placeSteps(const Rows&, const Rows&, const int32_t*, const float*, Place, const uint8_t*, const uint8_t*, float*);
-template void placeSteps(const Rows&, const Rows&, const int32_t*, const double*, Place, const uint8_t*, const uint8_t*, double*);
+template void placeSteps(const Rows&, const Rows&, const int32_t*, const float*, Place, const uint8_t*, const uint8_t*,
+                         float*);
+template void placeSteps(const Rows&, const Rows&, const int32_t*, const double*, Place, const uint8_t*, const uint8_t*,
+                         double*);
 template int64_t returns(const Rows&, const float*, const uint8_t*, double, float*);
 template int64_t returns(const Rows&, const double*, const uint8_t*, double, double*);
 

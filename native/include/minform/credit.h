@@ -17,9 +17,9 @@ template <class T>
 struct CreditInput {
   Rows steps;
   const T* rewards;
-  const uint8_t* mask;        // per step, or null
-  const int32_t* stepEnds;    // per step, token index of its last token; only gammaDecay by token, else null
-  double parameter;           // minForm: temperature > 0; gammaDecay: gamma in [0, 1]; else unused
+  const uint8_t* mask;      // per step, or null
+  const int32_t* stepEnds;  // per step, token index of its last token; only gammaDecay by token, else null
+  double parameter;         // minForm: temperature > 0; gammaDecay: gamma in [0, 1]; else unused
 };
 
 template <class T>

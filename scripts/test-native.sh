@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The native core without Node: builds it with plain CMake and runs its tests at every ISA level, then again under
+# AddressSanitizer + UndefinedBehaviorSanitizer, and the pool under ThreadSanitizer.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+run() {
+  local name=$1 filter=$2
+  shift 2
+  cmake -S . -B "build-native/$name" -DMINFORM_TESTS=ON -DMINFORM_CUDA=OFF "$@" >/dev/null
+  cmake --build "build-native/$name" --parallel "$(nproc)" >"build-native/$name.log" 2>&1 || { cat "build-native/$name.log"; exit 1; }
+  ctest --test-dir "build-native/$name" --output-on-failure --tests-regex "$filter"
+}
+
+mkdir -p build-native
+run release .
+run asan . -DMINFORM_SANITIZE=address,undefined
+run tsan 'pool|credit' -DMINFORM_SANITIZE=thread
