@@ -65,13 +65,19 @@ function batchOf(
   // A scanned file has tokens in every row or in none.
   const tokens = rollouts.flatMap((rollout) => rollout.tokens ?? []);
   if (tokens.length === 0) {
-    const stepEnds = ragged(rollouts.map(({ steps }) => steps.map((_, k) => k)), "int32");
+    const stepEnds = ragged(
+      rollouts.map(({ steps }) => steps.map((_, k) => k)),
+      "int32",
+    );
     return { ...shared, stepEnds, offsets: stepRewards.offsets };
   }
   const logProbs = logProbsOf(tokens);
   return {
     ...shared,
-    stepEnds: ragged(tokens.map(({ stepEnds }) => stepEnds), "int32"),
+    stepEnds: ragged(
+      tokens.map(({ stepEnds }) => stepEnds),
+      "int32",
+    ),
     offsets: raggedOffsets(tokens.map(({ ids }) => ids.length)),
     ...(logProbs && { logProbs }),
   };

@@ -11,7 +11,9 @@ export function formKey(form: CreditedBatch["form"]): string {
 
 /** @internal Row `i` of a batch as a line of output: the input row as it came, and one object per form of credit. */
 export function outputLine(batch: RolloutBatch, forms: readonly CreditedBatch[], i: number): Buffer {
-  const added = Object.fromEntries(forms.map((credited) => [formKey(credited.form), valuesOf(batch, credited, i)]));
+  const added = Object.fromEntries(
+    forms.map((credited) => [formKey(credited.form), valuesOf(batch, credited, i)]),
+  );
   return append(batch.rollouts[i]!.bytes, added);
 }
 

@@ -59,7 +59,11 @@ function creditWith(
   };
 }
 
-function assign(stepRewards: Numbers, form: CreditedBatch["form"], temperature: number): Credit<Float64Array> {
+function assign(
+  stepRewards: Numbers,
+  form: CreditedBatch["form"],
+  temperature: number,
+): Credit<Float64Array> {
   switch (form) {
     case "min-form":
       return minForm(stepRewards, { temperature });

@@ -38,7 +38,8 @@ export class RolloutReader {
 
   #span(offset: number, length: number): Buffer {
     const begin = offset - this.#windowStart;
-    if (begin >= 0 && begin + length <= this.#window.length) return this.#window.subarray(begin, begin + length);
+    if (begin >= 0 && begin + length <= this.#window.length)
+      return this.#window.subarray(begin, begin + length);
     const window = Buffer.allocUnsafe(Math.max(WINDOW_BYTES, length));
     let filled = 0;
     while (filled < window.length) {

@@ -20,7 +20,11 @@ function fail(key: string, expected: string, value: unknown): never {
 }
 
 /** A key that may be missing or null. */
-export function optional<T>(row: Unchecked, key: string, read: (row: Unchecked, key: string) => T): T | undefined {
+export function optional<T>(
+  row: Unchecked,
+  key: string,
+  read: (row: Unchecked, key: string) => T,
+): T | undefined {
   return absent(row[key]) ? undefined : read(row, key);
 }
 
@@ -39,7 +43,9 @@ export function name(row: Unchecked, key: string): string {
 /** A text, or a number read as its decimal. */
 export function text(row: Unchecked, key: string): string {
   const value = row[key];
-  return typeof value === "string" || typeof value === "number" ? String(value) : fail(key, "a string or a number", value);
+  return typeof value === "string" || typeof value === "number"
+    ? String(value)
+    : fail(key, "a string or a number", value);
 }
 
 export function integer(row: Unchecked, key: string): number {
@@ -65,7 +71,13 @@ export function strings(row: Unchecked, key: string): string[] {
 
 /** Finite numbers, as many as `length`. JSON reads 1e999 as Infinity, so finiteness is not a given. */
 export function numbers(row: Unchecked, key: string, length: number, per: string): number[] {
-  const values = list(row, key, "finite numbers", (item) => typeof item === "number" && Number.isFinite(item));
-  if (values.length !== length) throw new RowError(`${key}: expected ${length} numbers, ${per}, got ${values.length}`);
+  const values = list(
+    row,
+    key,
+    "finite numbers",
+    (item) => typeof item === "number" && Number.isFinite(item),
+  );
+  if (values.length !== length)
+    throw new RowError(`${key}: expected ${length} numbers, ${per}, got ${values.length}`);
   return values as number[];
 }

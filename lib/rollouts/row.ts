@@ -55,7 +55,9 @@ function readRollout(row: Unchecked): Rollout {
   const stepRewards = check.numbers(row, "step_rewards", steps.length, "one per step");
   const firstError = check.optional(row, "first_error", check.integer);
   if (firstError !== undefined && (firstError < -1 || firstError >= steps.length)) {
-    throw new RowError(`first_error: expected -1 or the index of a step (0 to ${steps.length - 1}), got ${firstError}`);
+    throw new RowError(
+      `first_error: expected -1 or the index of a step (0 to ${steps.length - 1}), got ${firstError}`,
+    );
   }
   return defined({
     id: check.optional(row, "id", check.name),
@@ -75,11 +77,20 @@ const TOKEN_KEYS = ["token_ids", "step_ends", "log_probs", "old_log_probs", "ref
 
 function readTokens(row: Unchecked, steps: number): RolloutTokens | undefined {
   if (TOKEN_KEYS.every((key) => check.absent(row[key]))) return undefined;
-  const ids = check.list(row, "token_ids", "token ids (integers >= 0)", (id) => Number.isInteger(id) && (id as number) >= 0) as number[];
+  const ids = check.list(
+    row,
+    "token_ids",
+    "token ids (integers >= 0)",
+    (id) => Number.isInteger(id) && (id as number) >= 0,
+  ) as number[];
   const stepEnds = readStepEnds(row, steps, ids.length);
   const perToken = (key: (typeof TOKEN_KEYS)[number]) =>
     check.absent(row[key]) ? undefined : check.numbers(row, key, ids.length, "one per token");
-  const [logProbs, oldLogProbs, refLogProbs] = [perToken("log_probs"), perToken("old_log_probs"), perToken("ref_log_probs")];
+  const [logProbs, oldLogProbs, refLogProbs] = [
+    perToken("log_probs"),
+    perToken("old_log_probs"),
+    perToken("ref_log_probs"),
+  ];
   if ((logProbs === undefined) !== (oldLogProbs === undefined)) {
     throw new RowError("log_probs and old_log_probs: expected both or neither");
   }
@@ -99,7 +110,9 @@ function readStepEnds(row: Unchecked, steps: number, tokens: number): number[] {
     previous = end;
   }
   if (previous !== tokens - 1) {
-    throw new RowError(`step_ends: expected the last step to end at the last token, ${tokens - 1}, got ${previous}`);
+    throw new RowError(
+      `step_ends: expected the last step to end at the last token, ${tokens - 1}, got ${previous}`,
+    );
   }
   return ends;
 }

@@ -72,7 +72,10 @@ export async function scanRollouts(path: string, options: ScanOptions): Promise<
   }
   if (rows.offsets.length === 0) {
     const first = badLines[0];
-    const why = first === undefined ? "it is empty" : `all ${badLineCount} lines are bad, line ${first.line}: ${first.reason}`;
+    const why =
+      first === undefined
+        ? "it is empty"
+        : `all ${badLineCount} lines are bad, line ${first.line}: ${first.reason}`;
     throw new InputError("ERR_INPUT", `${name}: holds no rollout: ${why}`);
   }
   return { path, version, ...rows.index(), badLines, badLineCount };
@@ -124,7 +127,8 @@ class RowCollector {
     if (id === undefined) return;
     const key = shortKey(id);
     const taken = this.#ids.get(key);
-    if (taken !== undefined) throw new RowError(`id: expected one that no other line has, got that of line ${taken}`);
+    if (taken !== undefined)
+      throw new RowError(`id: expected one that no other line has, got that of line ${taken}`);
     this.#ids.set(key, line);
   }
 
@@ -135,14 +139,22 @@ class RowCollector {
     const next = groupOffsets.slice();
     const order = new Int32Array(this.#groupOf.length);
     for (const [row, group] of this.#groupOf.entries()) order[next[group]!++] = row;
-    return { offsets: this.offsets, lengths: this.#lengths, lineNumbers: this.#lineNumbers, order, groupOffsets };
+    return {
+      offsets: this.offsets,
+      lengths: this.#lengths,
+      lineNumbers: this.#lineNumbers,
+      order,
+      groupOffsets,
+    };
   }
 }
 
 function shapeOf({ tokens }: Rollout): string {
   if (tokens === undefined) return "steps without tokens";
   if (tokens.logProbs === undefined) return "tokens without log-probs";
-  return tokens.refLogProbs === undefined ? "tokens with log-probs" : "tokens with log-probs and reference log-probs";
+  return tokens.refLogProbs === undefined
+    ? "tokens with log-probs"
+    : "tokens with log-probs and reference log-probs";
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
