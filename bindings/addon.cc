@@ -34,6 +34,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerCredit(env, exports);
   registerAdvantage(env, exports);
   registerLoss(env, exports);
+  registerMetrics(env, exports);
+  registerOptim(env, exports);
   return exports;
 }
 

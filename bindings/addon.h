@@ -10,5 +10,7 @@ class JobQueue;
 void registerCredit(Napi::Env env, Napi::Object exports);
 void registerAdvantage(Napi::Env env, Napi::Object exports);
 void registerLoss(Napi::Env env, Napi::Object exports);
+void registerMetrics(Napi::Env env, Napi::Object exports);
+void registerOptim(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

@@ -1,6 +1,8 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { LossKernels } from "./loss/kernels.ts";
+import type { MetricsKernels } from "./metrics/kernels.ts";
+import type { OptimKernels } from "./optim/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -20,6 +22,8 @@ export interface Addon {
   advantage: AdvantageKernels;
   credit: CreditKernels;
   loss: LossKernels;
+  metrics: MetricsKernels;
+  optim: OptimKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

@@ -8,4 +8,6 @@ export * from "./credit/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
 export * from "./loss/index.ts";
+export * from "./metrics/index.ts";
+export * from "./optim/index.ts";
 export * from "./ragged.ts";

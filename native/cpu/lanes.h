@@ -51,6 +51,11 @@ inline bool isNaN(T x) {
   return x != x;
 }
 
+template <class T>
+inline bool isFinite(T x) {
+  return x - x == 0;
+}
+
 // exp for float32, straight-line so that lane loops vectorise. Within 1.5 ulp on [-87.3, 88.7]; 0 below (no
 // denormals), +Infinity above, NaN for NaN.
 inline float expOf(float x) {

@@ -7,8 +7,6 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-inline bool isFinite(double x) { return x - x == 0; }
-
 template <class T>
 int64_t firstNonFinite(const CreditInput<T>& in) {
   for (int64_t i = 0; i < in.steps.total(); i++) {

@@ -1,0 +1,2 @@
+export * from "./adamw.ts";
+export * from "./norm.ts";
