@@ -93,6 +93,19 @@ Napi::Value stepRloo(const Napi::CallbackInfo& info) {
   });
 }
 
+// (rewards, tokenOffsets, mask?, gamma, baselines?, advantages, returns) -> status
+Napi::Value rewardToGo(const Napi::CallbackInfo& info) {
+  const Args args(info);
+  return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    int64_t total = 0;
+    const T* rewards = args.array<T>(0, &total);
+    const Rows tokens = args.rows(1, total);
+    return statusOf(args, advantage<T>().rewardToGo(tokens, rewards, args.optionalArray<uint8_t>(2, total), args.number(3),
+                                                    args.optionalArray<T>(4, tokens.count), args.array<T>(5, total), args.array<T>(6, total)));
+  });
+}
+
 // (rewards, values, tokenOffsets, mask?, bootstrap?, gamma, lambda, valueLambda, advantages, returns) -> status
 Napi::Value gae(const Napi::CallbackInfo& info) {
   const Args args(info);
@@ -167,6 +180,7 @@ void registerAdvantage(Napi::Env env, Napi::Object exports) {
   family.Set("outcomes", Napi::Function::New(env, outcomes, "outcomes"));
   family.Set("tokenRloo", Napi::Function::New(env, tokenRloo, "tokenRloo"));
   family.Set("stepRloo", Napi::Function::New(env, stepRloo, "stepRloo"));
+  family.Set("rewardToGo", Napi::Function::New(env, rewardToGo, "rewardToGo"));
   family.Set("gae", Napi::Function::New(env, gae, "gae"));
   family.Set("optimalBaseline", Napi::Function::New(env, optimalBaseline, "optimalBaseline"));
   family.Set("whiten", Napi::Function::New(env, whiten, "whiten"));

@@ -1,4 +1,4 @@
-import { NumericError } from "../errors.ts";
+import { ArgumentError, NumericError } from "../errors.ts";
 import type { FloatArray, Owned, Ragged } from "../ragged.ts";
 import { assertOneOf, checkGroups, describe } from "../validate.ts";
 
@@ -89,5 +89,15 @@ export class GroupCall {
       );
     }
     return { groups: groups!, singletons: singletons!, zeroVariance: zeroVariance!, excluded: excluded! };
+  }
+}
+
+/** @internal Asserts that offsets have one row per response. */
+export function assertRowCount(offsets: Int32Array, name: string, rows: number, model: string): void {
+  if (offsets.length - 1 !== rows) {
+    throw new ArgumentError(
+      "ERR_SHAPE",
+      `${name}: expected the ${rows} rows of ${model}, got ${offsets.length - 1}`,
+    );
   }
 }

@@ -10,6 +10,16 @@ export type {
   UnscorablePolicy,
 } from "./groups.ts";
 export { grpo, type GrpoOptions, grpoPassK, type GrpoPassKOptions, opo } from "./outcomes.ts";
+export { AdaptiveKlController, type AdaptiveKlOptions, FixedKlController } from "./kl.ts";
+export { optimalTokenBaseline, type OptimalTokenBaselineOptions } from "./optimal.ts";
+export {
+  reinforcePlusPlus,
+  reinforcePlusPlusBaseline,
+  type ReinforcePlusPlusBaselineOptions,
+  type ReinforcePlusPlusOptions,
+  remax,
+  type RemaxOptions,
+} from "./reinforce.ts";
 export {
   type RewardKl,
   rloo,

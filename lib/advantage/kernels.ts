@@ -47,6 +47,15 @@ export interface AdvantageKernels {
       stats: Float64Array,
     ]
   ): number;
+  rewardToGo(
+    rewards: FloatArray,
+    tokenOffsets: Int32Array,
+    mask: Uint8Array | null,
+    gamma: number,
+    baselines: FloatArray | null,
+    advantages: FloatArray,
+    returns: FloatArray,
+  ): number;
   gae(
     rewards: FloatArray,
     values: FloatArray,

@@ -1,6 +1,5 @@
 import { placeSteps } from "../credit/index.ts";
 import { assertStepEnds } from "../credit/steps.ts";
-import { ArgumentError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Owned, Ragged } from "../ragged.ts";
 import {
@@ -16,6 +15,7 @@ import {
   outputLike,
 } from "../validate.ts";
 import {
+  assertRowCount,
   GroupCall,
   type GroupIds,
   type GroupOptions,
@@ -166,7 +166,8 @@ function tokenRloo<T extends FloatArray>(
   const { data, offsets } = rewards;
   const rule = checkBaseline(options as StepRlooOptions<FloatArray>);
   if (stepEnds !== undefined) {
-    assertRows(stepEnds, offsets);
+    assertRagged(stepEnds, "stepEnds", ["Int32Array"]);
+    assertRowCount(stepEnds.offsets, "stepEnds", offsets.length - 1, "rewards");
     assertStepEnds(stepEnds, "stepEnds", stepEnds.offsets, "stepEnds", offsets);
   }
   if (kl !== undefined) {
@@ -200,16 +201,6 @@ function tokenRloo<T extends FloatArray>(
   };
 }
 
-function assertRows(stepEnds: Ragged<Int32Array>, offsets: Int32Array): void {
-  assertRagged(stepEnds, "stepEnds", ["Int32Array"]);
-  if (stepEnds.offsets.length !== offsets.length) {
-    throw new ArgumentError(
-      "ERR_SHAPE",
-      `stepEnds: expected the ${offsets.length - 1} rows of rewards, got ${stepEnds.offsets.length - 1}`,
-    );
-  }
-}
-
 function stepRloo<T extends FloatArray>(
   steps: StepRewards<T>,
   groups: GroupIds,
@@ -228,7 +219,7 @@ function stepRloo<T extends FloatArray>(
   assertTypedArray(offsets, "rewards.offsets", ["Int32Array"]);
   const total = offsets[offsets.length - 1] ?? 0;
   assertOffsets(offsets, total, "rewards.offsets");
-  assertRows(stepEnds, offsets);
+  assertRowCount(rewards.offsets, "rewards.rewards", offsets.length - 1, "rewards.offsets");
   assertStepEnds(stepEnds, "rewards.stepEnds", rewards.offsets, "rewards.rewards", offsets);
   const rule = checkBaseline(options as StepRlooOptions<FloatArray>);
   const call = new GroupCall(groups, offsets.length - 1, options);

@@ -9,6 +9,7 @@ static void fill(AdvantageKernels<T>& kernels) {
   kernels.outcomes = outcomes<T>;
   kernels.tokenRloo = tokenRloo<T>;
   kernels.stepRloo = stepRloo<T>;
+  kernels.rewardToGo = rewardToGo<T>;
   kernels.gae = gae<T>;
   kernels.optimalBaseline = optimalBaseline<T>;
   kernels.whiten = whiten<T>;

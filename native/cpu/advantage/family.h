@@ -68,6 +68,8 @@ int64_t tokenRloo(const BaselineRule&, const TokenRewards<T>&, const Groups&, T*
 template <class T>
 int64_t stepRloo(const BaselineRule&, const StepRewards<T>&, const Groups&, T*, T*, GroupStats*);
 template <class T>
+int64_t rewardToGo(const Rows&, const T*, const uint8_t*, double, const T*, T*, T*);
+template <class T>
 int64_t gae(const GaeInput<T>&, T*, T*);
 template <class T>
 int64_t optimalBaseline(const OptimalBaselineInput<T>&, const Groups&, T*, T*, GroupStats*);

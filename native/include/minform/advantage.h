@@ -116,6 +116,10 @@ struct AdvantageKernels {
   int64_t (*stepRloo)(const BaselineRule& rule, const StepRewards<T>& in, const Groups& groups, T* advantages,
                       T* returns, GroupStats* stats);
 
+  // returns: G_t = R_t + gamma G_next over the counted tokens; advantages: G_t less the row's baseline (null for 0).
+  int64_t (*rewardToGo)(const Rows& tokens, const T* rewards, const uint8_t* mask, double gamma, const T* baselines,
+                        T* advantages, T* returns);
+
   int64_t (*gae)(const GaeInput<T>& in, T* advantages, T* returns);
 
   int64_t (*optimalBaseline)(const OptimalBaselineInput<T>& in, const Groups& groups, T* advantages, T* returns,
