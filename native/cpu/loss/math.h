@@ -43,11 +43,6 @@ inline double expMinusOne(double x, double) { return ::expm1(x); }
 // The lowest log-prob that enters a value; a loss of -A log pi stays finite where log pi is -Infinity.
 constexpr double kLowestLogProb = -1e4;
 
-template <class T>
-inline bool isFinite(T x) {
-  return x - x == 0;
-}
-
 // Sum of x[0 .. count) in float64, in lanes.
 template <class T>
 inline double sumOf(const T* x, int count) {
