@@ -1,5 +1,6 @@
 import type { RolloutBatch } from "./batch.ts";
 import { type CreditedBatch, perStep } from "./pipeline.ts";
+import { comparable } from "./ranking.ts";
 import type { Rollout } from "./row.ts";
 
 /** Why a pair of solutions stands in a report. */
@@ -70,13 +71,13 @@ export class ExampleCollector {
     right: number,
     wrong: number,
   ): void {
-    const [chosen, sum] = forms.map(({ outcomes }) => outcomes[right]! - outcomes[wrong]!) as [
+    const [chosen, sum] = forms.map(({ outcomes }) => comparable(outcomes[right]! - outcomes[wrong]!)) as [
       number,
       number,
     ];
     const offers: [ExampleKind, number][] = [["plain", 0]];
-    if (chosen > 0 && sum < 0) offers.push(["disagree", chosen - sum]);
-    if (chosen < 0 && sum > 0) offers.push(["opposite", sum - chosen]);
+    if (chosen > 0 && sum < 0) offers.push(["disagree", gapOf(chosen, sum)]);
+    if (chosen < 0 && sum > 0) offers.push(["opposite", gapOf(chosen, sum)]);
     for (const [kind, gap] of offers) {
       const kept = this.#kept[kind];
       if (kept.length >= WANTED[kind] && kept.at(-1)!.gap >= gap) continue;
@@ -95,6 +96,11 @@ export class ExampleCollector {
     );
     return all.filter((example, i) => all.findIndex((other) => other.group === example.group) === i);
   }
+}
+
+// How decided the chosen form is, to a tenth, and among equals how decided sum-form is.
+function gapOf(chosen: number, sum: number): number {
+  return 1e6 * Math.round(10 * Math.abs(chosen)) + Math.abs(sum);
 }
 
 function isShort({ steps }: Rollout): boolean {

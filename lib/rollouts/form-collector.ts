@@ -2,7 +2,7 @@ import { row as rowOf } from "../ragged.ts";
 import type { RolloutBatch } from "./batch.ts";
 import { type CreditedBatch, perStep } from "./pipeline.ts";
 import { addPolicySums, type PolicySums, policySummary } from "./policy.ts";
-import { rocArea, rocCurve, separate } from "./ranking.ts";
+import { histogram, rocArea, rocCurve, separate } from "./ranking.ts";
 import type { Rollout } from "./row.ts";
 import { Slope, Spread } from "./spread.ts";
 import type { ErrorOffsetSummary, FormSummary, StepCountSummary } from "./summary.ts";
@@ -111,6 +111,7 @@ export class FormCollector {
       advantages: this.#advantages.summary(),
       area: rocArea(separation),
       roc: rocCurve(separation),
+      histogram: histogram(separation),
       pairs: { ...this.#pairs },
       outcomePerStep: this.#slope.value,
       bySteps: this.#stepCounts(),

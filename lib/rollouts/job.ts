@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { realpathSync } from "node:fs";
 import { ArgumentError } from "../errors.ts";
-import { AtomicFile } from "./atomic-file.ts";
+import { AtomicFile } from "../atomic-file.ts";
 import { readBatches } from "./batch.ts";
 import { SummaryCollector } from "./collector.ts";
 import { type Example, ExampleCollector } from "./examples.ts";

@@ -36,9 +36,8 @@ function valuesOf(batch: RolloutBatch, credited: CreditedBatch, i: number): obje
 // The bytes of the row stay as they are (numbers keep their digits), unless it holds one of the keys already: output
 // that is used as input again.
 function append(bytes: Buffer, added: Record<string, object>): Buffer {
-  const parsed = JSON.parse(bytes.toString()) as Record<string, unknown>;
-  if (Object.keys(added).some((key) => Object.hasOwn(parsed, key))) {
-    return Buffer.from(`${JSON.stringify({ ...parsed, ...added })}\n`);
+  if (Object.keys(added).some((key) => bytes.includes(`"${key}"`))) {
+    return Buffer.from(`${JSON.stringify({ ...(JSON.parse(bytes.toString()) as object), ...added })}\n`);
   }
   const head = bytes.subarray(0, bytes.lastIndexOf(CLOSE));
   return Buffer.concat([head, Buffer.from(`, ${JSON.stringify(added).slice(1)}\n`)]);

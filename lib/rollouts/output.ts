@@ -1,4 +1,4 @@
-import { AtomicFile } from "./atomic-file.ts";
+import { AtomicFile } from "../atomic-file.ts";
 
 /**
  * @internal Output rows in the order of the input, whatever order they come in. While they come in that order they go

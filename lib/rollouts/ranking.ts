@@ -7,10 +7,21 @@ export interface Separation {
   readonly wrong: Float64Array;
 }
 
-/** @internal Splits scores by whether the answer is right; NaN (not known) is left out. */
+const RESOLUTION = 1e6;
+
+/** @internal Outcomes compare as multiples of 1e-6: rounding noise of a soft minimum does not decide a rank. */
+export function comparable(score: number): number {
+  return Math.round(score * RESOLUTION) / RESOLUTION;
+}
+
+/** @internal Splits scores, made {@link comparable}, by whether the answer is right; NaN (not known) is left out. */
 export function separate(scores: ArrayLike<number>, correct: ArrayLike<number>): Separation {
   const pick = (wanted: number) =>
-    Float64Array.from(Array.from(scores).filter((_, i) => correct[i] === wanted)).sort();
+    Float64Array.from(
+      Array.from(scores)
+        .filter((_, i) => correct[i] === wanted)
+        .map(comparable),
+    ).sort();
   return { right: pick(1), wrong: pick(0) };
 }
 
@@ -55,4 +66,32 @@ function shareFrom(sorted: Float64Array, threshold: number): number {
     else high = middle;
   }
   return (sorted.length - low) / sorted.length;
+}
+
+/** Outcomes in `[from, to)`, the last bin with its end. */
+export interface HistogramBin {
+  readonly from: number;
+  readonly to: number;
+  readonly right: number;
+  readonly wrong: number;
+}
+
+/** @internal Right and wrong answers by score, in bins of one width; empty when nothing is known. */
+export function histogram({ right, wrong }: Separation, bins = 24): HistogramBin[] {
+  const low = Math.min(right[0] ?? Number.POSITIVE_INFINITY, wrong[0] ?? Number.POSITIVE_INFINITY);
+  const high = Math.max(right.at(-1) ?? Number.NEGATIVE_INFINITY, wrong.at(-1) ?? Number.NEGATIVE_INFINITY);
+  if (low > high) return [];
+  const width = (high - low) / bins || 1;
+  const counts = (values: Float64Array) => {
+    const found = new Array<number>(bins).fill(0);
+    for (const value of values) found[Math.min(bins - 1, Math.floor((value - low) / width))]! += 1;
+    return found;
+  };
+  const [rights, wrongs] = [counts(right), counts(wrong)];
+  return rights.map((count, bin) => ({
+    from: low + bin * width,
+    to: low + (bin + 1) * width,
+    right: count,
+    wrong: wrongs[bin]!,
+  }));
 }

@@ -1,7 +1,7 @@
 import type { GroupStats } from "../advantage/index.ts";
 import type { CreditForm } from "./options.ts";
 import type { PolicySummary } from "./policy.ts";
-import type { RocPoint } from "./ranking.ts";
+import type { HistogramBin, RocPoint } from "./ranking.ts";
 import type { BadLine } from "./scan.ts";
 import type { SpreadSummary } from "./spread.ts";
 
@@ -64,6 +64,8 @@ export interface FormSummary {
   /** Area under the ROC curve of the process outcome against right answers. */
   readonly area: number;
   readonly roc: readonly RocPoint[];
+  /** Right and wrong answers by process outcome. */
+  readonly histogram: readonly HistogramBin[];
   readonly pairs: PairSummary;
   /** Least-squares slope of the process outcome on the number of steps, over rollouts without a wrong step. */
   readonly outcomePerStep: number;

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { InputError } from "../errors.ts";
+import { InputError } from "./errors.ts";
 
 /**
  * @internal A file that appears whole or not at all: written under a temporary name in the same folder, it takes its
