@@ -37,6 +37,10 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerLoss(env, exports);
   registerAdvantage(env, exports);
   registerLogProb(env, exports);
+  registerAdvantage(env, exports);
+  registerLoss(env, exports);
+  registerMetrics(env, exports);
+  registerOptim(env, exports);
   return exports;
 }
 

@@ -13,5 +13,9 @@ void registerOptim(Napi::Env env, Napi::Object exports);
 void registerLoss(Napi::Env env, Napi::Object exports);
 void registerAdvantage(Napi::Env env, Napi::Object exports);
 void registerLogProb(Napi::Env env, Napi::Object exports);
+void registerAdvantage(Napi::Env env, Napi::Object exports);
+void registerLoss(Napi::Env env, Napi::Object exports);
+void registerMetrics(Napi::Env env, Napi::Object exports);
+void registerOptim(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

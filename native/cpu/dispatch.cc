@@ -13,5 +13,8 @@ MINFORM_DISPATCH(optim, OptimKernels)
 MINFORM_DISPATCH(loss, LossKernels)
 MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(logprob, LogProbKernels)
+MINFORM_DISPATCH(advantage, AdvantageKernels)
+MINFORM_DISPATCH(loss, LossKernels)
+MINFORM_DISPATCH(optim, OptimKernels)
 
 }  // namespace minform
