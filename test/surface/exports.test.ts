@@ -10,7 +10,9 @@ const plain = new Set(["capabilities", "cudaInfo", "getNumThreads", "setNumThrea
 function propertyTests(): string {
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders
-    .flatMap(({ name }) => readdirSync(new URL(`${name}/`, root)).map((file) => new URL(`${name}/${file}`, root)))
+    .flatMap(({ name }) =>
+      readdirSync(new URL(`${name}/`, root)).map((file) => new URL(`${name}/${file}`, root)),
+    )
     .filter((file) => /(properties|ragged).*\.test\.ts$/.test(file.pathname) && existsSync(file))
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
