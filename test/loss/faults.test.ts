@@ -13,8 +13,6 @@ import {
 } from "../../lib/index.ts";
 import { errorCode, expectClose } from "../support/compare.ts";
 
-const NaN = Number.NaN;
-
 function batch(logProbs: number[][], oldLogProbs: number[][], advantages: number[][]) {
   return {
     logProbs: ragged(logProbs),
@@ -156,18 +154,18 @@ describe("losses: reported faults", () => {
   it("TRL P6654, P6095: a fully masked row contributes 0 to value, gradient and count", () => {
     const rows = [
       [0.3, 0.1, -0.1],
-      [NaN, NaN],
+      [Number.NaN, Number.NaN],
     ];
     const data = {
       ...batch(
         rows,
         [
           [0, 0, 0],
-          [NaN, 0],
+          [Number.NaN, 0],
         ],
         [
           [1, 1, 1],
-          [NaN, 1],
+          [Number.NaN, 1],
         ],
       ),
       mask: Uint8Array.of(1, 1, 1, 0, 0),
@@ -184,7 +182,7 @@ describe("losses: reported faults", () => {
 
   it("OpenRLHF P1240: a NaN under the mask does not poison loss or KL", () => {
     const mask = Uint8Array.of(1, 0);
-    const data = { ...batch([[0, 0]], [[0, NaN]], [[1, 1]]), mask };
+    const data = { ...batch([[0, 0]], [[0, Number.NaN]], [[1, 1]]), mask };
     expect(ppoLoss(data).loss).toBe(-1);
     const penalty = klPenalty({ logProbs: data.logProbs, refLogProbs: data.oldLogProbs, mask });
     expect([penalty.loss, ...penalty.values.data]).toEqual([0, 0, 0]);
