@@ -32,6 +32,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("getNumThreads", Napi::Function::New(env, getNumThreads, "getNumThreads"));
   exports.Set("setNumThreads", Napi::Function::New(env, setThreads, "setNumThreads"));
   registerCredit(env, exports);
+  registerPresets(env, exports);
+  registerAdvantage(env, exports);
+  registerLoss(env, exports);
   registerMetrics(env, exports);
   registerOptim(env, exports);
   registerLoss(env, exports);

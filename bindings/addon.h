@@ -8,6 +8,9 @@ namespace minform {
 class JobQueue;
 
 void registerCredit(Napi::Env env, Napi::Object exports);
+void registerPresets(Napi::Env env, Napi::Object exports);
+void registerAdvantage(Napi::Env env, Napi::Object exports);
+void registerLoss(Napi::Env env, Napi::Object exports);
 void registerMetrics(Napi::Env env, Napi::Object exports);
 void registerOptim(Napi::Env env, Napi::Object exports);
 void registerLoss(Napi::Env env, Napi::Object exports);
