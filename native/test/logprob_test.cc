@@ -63,7 +63,9 @@ static void golden(double bound) {
 
   const T gradLogProbs[] = {0, 0, 1}, gradEntropy[] = {1, 1, 0};
   T grad[9];
-  CHECK(logprob<T>().backward(matrix, targets, 1, {results.logSumExp.data(), results.entropy.data(), gradLogProbs, gradEntropy}, grad, kGoOn) == kOk);
+  CHECK(logprob<T>().backward(matrix, targets, 1,
+                              {results.logSumExp.data(), results.entropy.data(), gradLogProbs, gradEntropy}, grad,
+                              kGoOn) == kOk);
   CHECK_NEAR(grad[0], .14181709360981215, bound);
   CHECK_NEAR(grad[2], -.28258745107944205, bound);
   CHECK(grad[5] == 0 && !std::signbit(grad[5]));
@@ -101,7 +103,8 @@ static bool sameBits(const std::vector<T>& a, const std::vector<T>& b) {
 template <class T>
 static void fusedAgainstUnfused(double bound) {
   const int64_t rows = 37, width = 300, vocabulary = 451;
-  const auto hidden = deviates<T>(rows * width, 1, 1), weight = deviates<T>(vocabulary * width, 2, .2), bias = deviates<T>(vocabulary, 3, 1);
+  const auto hidden = deviates<T>(rows * width, 1, 1), weight = deviates<T>(vocabulary * width, 2, .2),
+             bias = deviates<T>(vocabulary, 3, 1);
   std::vector<T> logits(rows * vocabulary), gradLogits(logits.size());
   std::vector<int32_t> targets(rows);
   for (int64_t i = 0; i < rows; i++) {
@@ -114,7 +117,8 @@ static void fusedAgainstUnfused(double bound) {
   }
   const Element element = Kind<T>::element;
   const Matrix explicitLogits{logits.data(), element, rows, vocabulary};
-  const LinearInput in{{hidden.data(), element, rows, width}, {weight.data(), element, vocabulary, width}, bias.data(), element};
+  const LinearInput in{
+      {hidden.data(), element, rows, width}, {weight.data(), element, vocabulary, width}, bias.data(), element};
   const auto gradLogProbs = deviates<T>(rows, 4, 1), gradEntropy = deviates<T>(rows, 5, 1);
   Results<T> unfused(rows), fused(rows), again(rows);
   CHECK(logprob<T>().forward(explicitLogits, targets.data(), 1, unfused.out(), kGoOn) == kOk);
@@ -126,21 +130,28 @@ static void fusedAgainstUnfused(double bound) {
     gradHidden[run].resize(hidden.size());
     gradWeight[run].resize(weight.size());
     gradBias[run].resize(bias.size());
-    CHECK(logprob<T>().linearBackward(in, targets.data(), 1, {results.logSumExp.data(), results.entropy.data(), gradLogProbs.data(), gradEntropy.data()},
-                                      {gradHidden[run].data(), gradWeight[run].data(), gradBias[run].data()}, kGoOn) == kOk);
+    CHECK(logprob<T>().linearBackward(
+              in, targets.data(), 1,
+              {results.logSumExp.data(), results.entropy.data(), gradLogProbs.data(), gradEntropy.data()},
+              {gradHidden[run].data(), gradWeight[run].data(), gradBias[run].data()}, kGoOn) == kOk);
   }
-  CHECK(sameBits(fused.logProbs, again.logProbs) && sameBits(fused.entropy, again.entropy) && sameBits(fused.logSumExp, again.logSumExp));
-  CHECK(sameBits(gradHidden[0], gradHidden[1]) && sameBits(gradWeight[0], gradWeight[1]) && sameBits(gradBias[0], gradBias[1]));
+  CHECK(sameBits(fused.logProbs, again.logProbs) && sameBits(fused.entropy, again.entropy) &&
+        sameBits(fused.logSumExp, again.logSumExp));
+  CHECK(sameBits(gradHidden[0], gradHidden[1]) && sameBits(gradWeight[0], gradWeight[1]) &&
+        sameBits(gradBias[0], gradBias[1]));
   for (int64_t i = 0; i < rows; i++) {
     CHECK_NEAR(fused.logProbs[i], unfused.logProbs[i], bound);
     CHECK_NEAR(fused.entropy[i], unfused.entropy[i], bound);
   }
-  CHECK(logprob<T>().backward(explicitLogits, targets.data(), 1, {unfused.logSumExp.data(), unfused.entropy.data(), gradLogProbs.data(), gradEntropy.data()},
-                              gradLogits.data(), kGoOn) == kOk);
+  CHECK(
+      logprob<T>().backward(explicitLogits, targets.data(), 1,
+                            {unfused.logSumExp.data(), unfused.entropy.data(), gradLogProbs.data(), gradEntropy.data()},
+                            gradLogits.data(), kGoOn) == kOk);
   for (int64_t i = 0; i < rows; i++) {
     for (int64_t k = 0; k < width; k += 37) {
       double sum = 0;
-      for (int64_t v = 0; v < vocabulary; v++) sum += static_cast<double>(gradLogits[i * vocabulary + v]) * weight[v * width + k];
+      for (int64_t v = 0; v < vocabulary; v++)
+        sum += static_cast<double>(gradLogits[i * vocabulary + v]) * weight[v * width + k];
       CHECK_NEAR(gradHidden[0][i * width + k], sum, bound);
     }
   }

@@ -120,8 +120,7 @@ struct Cispo : TokenObjective {
   Term<T> token(T ratio, T, T advantage, T logProb, RowValue<T>) const {
     const T weight = clamped(ratio, low, high);
     const T limited = limitedLogProb(logProb), slope = -advantage * weight;
-    return {slope * limited, slope,
-            (weight != ratio ? kClippedFlag : 0u) | (limited != logProb ? kClampedFlag : 0u)};
+    return {slope * limited, slope, (weight != ratio ? kClippedFlag : 0u) | (limited != logProb ? kClampedFlag : 0u)};
   }
 };
 

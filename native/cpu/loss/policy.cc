@@ -108,12 +108,12 @@ struct PolicyKernel {
 template <class T, class Objective>
 int64_t run(const PolicyParameters& parameters, const PolicyInput<T>& in, const Aggregation& aggregation,
             T* gradLogProbs, double* slots) {
-  const Streams<T, kPolicyStreams, 1> streams{in.rows,
-                                              in.mask,
-                                              {perToken(in.logProbs), perTokenOr(in.oldLogProbs, T(0)),
-                                               Stream<T>{in.advantages, in.advantagePerRow, T(0)},
-                                               perTokenOr(in.importanceWeights, T(1))},
-                                              {gradLogProbs}};
+  const Streams<T, kPolicyStreams, 1> streams{
+      in.rows,
+      in.mask,
+      {perToken(in.logProbs), perTokenOr(in.oldLogProbs, T(0)), Stream<T>{in.advantages, in.advantagePerRow, T(0)},
+       perTokenOr(in.importanceWeights, T(1))},
+      {gradLogProbs}};
   // Without a ratio the log-prob is what is limited.
   const double limit = Objective::kUsesRatio ? parameters.logRatioClamp : kLargestLogProb;
   const PolicyKernel<T, Objective> kernel{Objective(parameters), static_cast<T>(limit)};
