@@ -60,6 +60,29 @@ describe("losses: threads", () => {
     }
   });
 
+  it("a reused out is written whole, at masked-out tokens too", () => {
+    const values = ragged([[-1, -2, -3], [], [-4, -5]]);
+    const mask = Uint8Array.of(1, 0, 1, 0, 0);
+    const input = { logProbs: values, oldLogProbs: values, advantages: values, mask };
+    const junk = () => new Float64Array(5).fill(Number.NaN);
+    for (const { loss } of Object.values(POLICY_LOSSES)) {
+      const { gradLogProbs } = loss(input);
+      expectSameBits(loss(input, { out: junk() }).gradLogProbs.data, gradLogProbs.data);
+    }
+    const penalty = klPenalty({ ...input, refLogProbs: values }, { out: junk(), valuesOut: junk() });
+    expectSameBits([...penalty.gradLogProbs.data, ...penalty.values.data], new Float64Array(10));
+    const value = { values, returns: ragged([[0, 0, 0], [], [0, 0]]), mask };
+    expectSameBits(valueLoss(value, { out: junk() }).gradValues.data, valueLoss(value).gradValues.data);
+    const entropy = { entropy: values, mask };
+    expectSameBits(
+      entropyBonus(entropy, { out: junk() }).gradEntropy.data,
+      entropyBonus(entropy).gradEntropy.data,
+    );
+    const how = { correction: "truncate", level: "token", max: 2 } as const;
+    const rollout = { oldLogProbs: values, rolloutLogProbs: values, mask };
+    expectSameBits(importanceWeights(rollout, { ...how, out: junk() }).weights.data, mask);
+  });
+
   it("rows longer than a block, with a mask, are the oracle's", () => {
     const values = Array.from({ length: 1700 }, (_, t) => Math.sin(t * 1.7));
     const masks = [values.map((_, t) => Number(t % 3 !== 1))];
