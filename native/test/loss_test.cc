@@ -101,7 +101,8 @@ static void weights() {
   const double old[] = {std::log(10.), std::log(.1), std::log(3.), std::log(3.)}, rollout[] = {0, 0, 0, 0};
   double out[4], slots[kLossSlots];
   uint8_t kept[4];
-  const WeightInput<double> in{{offsets, 2}, old, rollout, nullptr, Correction::truncate, WeightLevel::token, 0, 2, 20, 0};
+  const WeightInput<double> in{{offsets, 2},       old, rollout, nullptr, Correction::truncate,
+                               WeightLevel::token, 0,   2,       20,      0};
   CHECK(minform::loss<double>().importanceWeights(in, out, kept, slots) == kOk);
   CHECK_NEAR(out[0], 2 / 1.525, 1e-15);
   CHECK_NEAR(out[1], .1 / 1.525, 1e-15);
@@ -121,7 +122,8 @@ static void threads() {
     old.push_back(T(std::sin(1.3 * x)));
     advantages.push_back(T(std::cos(.7 * x)));
   }
-  const PolicyInput<T> in{{offsets.data(), rows}, logProbs.data(), old.data(), advantages.data(), false, nullptr, nullptr};
+  const PolicyInput<T> in{
+      {offsets.data(), rows}, logProbs.data(), old.data(), advantages.data(), false, nullptr, nullptr};
   std::vector<T> first(logProbs.size()), grad(logProbs.size());
   double firstSlots[kLossSlots], slots[kLossSlots];
   setNumThreads(1);

@@ -56,7 +56,8 @@ Summary summarise(const BaselineRule& rule, const Mask& mask, const Walk& walk) 
 }
 
 // Every row's baseline from the summaries of its siblings.
-void baselines(Summary* summaries, int64_t rows, const Groups& groups, double* baseline, Standing* standing, GroupStats* stats) {
+void baselines(Summary* summaries, int64_t rows, const Groups& groups, double* baseline, Standing* standing,
+               GroupStats* stats) {
   GroupMembers members(groups, rows);
   Scratch<double> y(rows), weights(rows), means(rows);
   Scratch<uint8_t> alone(rows);
@@ -131,8 +132,9 @@ struct Batch {
 // Two passes over the rows: what each tells its siblings, then the advantages. sourceOf(last pass) makes the rewards
 // of a pass, stepsOf(row) its steps, lastStep(row) one past its last step.
 template <class T, class Mask, class Charge, class SourceOf, class StepsOf, class LastStep>
-int64_t leaveOneOutTokens(const Batch& batch, const Mask& mask, const Charge& charge, const Output<T>& out, GroupStats* stats,
-                          const SourceOf& sourceOf, const StepsOf& stepsOf, const LastStep& lastStep) {
+int64_t leaveOneOutTokens(const Batch& batch, const Mask& mask, const Charge& charge, const Output<T>& out,
+                          GroupStats* stats, const SourceOf& sourceOf, const StepsOf& stepsOf,
+                          const LastStep& lastStep) {
   const Rows& tokens = batch.tokens;
   Scratch<Summary> summaries(tokens.count);
   Scratch<double> baseline(tokens.count);
@@ -167,8 +169,8 @@ int64_t leaveOneOutTokens(const Batch& batch, const Mask& mask, const Charge& ch
 }
 
 template <StepKind kKind, class T, class Mask, class Charge>
-int64_t runTokens(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const Charge& charge, const Output<T>& out,
-                  GroupStats* stats) {
+int64_t runTokens(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const Charge& charge,
+                  const Output<T>& out, GroupStats* stats) {
   return leaveOneOutTokens<T>(
       batch, mask, charge, out, stats,
       [&](bool last) {
@@ -185,20 +187,20 @@ int64_t runTokens(const Batch& batch, const TokenRewards<T>& in, const Mask& mas
 
 // Without a baseline per step there is no need to know the steps.
 template <class T, class Mask>
-int64_t runKind(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const ChargeOnce& charge, const Output<T>& out,
-                GroupStats* stats) {
+int64_t runKind(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const ChargeOnce& charge,
+                const Output<T>& out, GroupStats* stats) {
   return runTokens<StepKind::none>(batch, in, mask, charge, out, stats);
 }
 template <class T, class Mask, class Charge>
-int64_t runKind(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const Charge& charge, const Output<T>& out,
-                GroupStats* stats) {
+int64_t runKind(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const Charge& charge,
+                const Output<T>& out, GroupStats* stats) {
   return in.stepEnds == nullptr ? runTokens<StepKind::everyToken>(batch, in, mask, charge, out, stats)
                                 : runTokens<StepKind::ends>(batch, in, mask, charge, out, stats);
 }
 
 template <class T, class Mask, class Charge>
-int64_t runSteps(const Batch& batch, const StepRewards<T>& in, const Mask& mask, const Charge& charge, const Output<T>& out,
-                 GroupStats* stats) {
+int64_t runSteps(const Batch& batch, const StepRewards<T>& in, const Mask& mask, const Charge& charge,
+                 const Output<T>& out, GroupStats* stats) {
   return leaveOneOutTokens<T>(
       batch, mask, charge, out, stats, [&](bool) { return StepSource<T>{in.rewards}; },
       [&](int64_t row) {
@@ -235,9 +237,11 @@ int64_t stepRloo(const BaselineRule& rule, const StepRewards<T>& in, const Group
 }
 
 template int64_t tokenRloo(const BaselineRule&, const TokenRewards<float>&, const Groups&, float*, float*, GroupStats*);
-template int64_t tokenRloo(const BaselineRule&, const TokenRewards<double>&, const Groups&, double*, double*, GroupStats*);
+template int64_t tokenRloo(const BaselineRule&, const TokenRewards<double>&, const Groups&, double*, double*,
+                           GroupStats*);
 template int64_t stepRloo(const BaselineRule&, const StepRewards<float>&, const Groups&, float*, float*, GroupStats*);
-template int64_t stepRloo(const BaselineRule&, const StepRewards<double>&, const Groups&, double*, double*, GroupStats*);
+template int64_t stepRloo(const BaselineRule&, const StepRewards<double>&, const Groups&, double*, double*,
+                          GroupStats*);
 
 }  // namespace MINFORM_ISA
 }  // namespace minform
