@@ -144,7 +144,10 @@ export const estimators: Record<string, TokenEstimator> = {
   combineAdvantages: (rewards, batch, mask) =>
     combineAdvantages({
       tokens: rewards,
-      responses: vectorLike(rewards, perRow(batch)),
+      responses: vectorLike(
+        rewards,
+        batch.kl.map((row) => row.reduce((a, b) => a + b, 1)),
+      ),
       coefficient: 0.5,
       ...masked(mask),
     }),
