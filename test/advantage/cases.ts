@@ -144,10 +144,7 @@ export const estimators: Record<string, TokenEstimator> = {
   combineAdvantages: (rewards, batch, mask) =>
     combineAdvantages({
       tokens: rewards,
-      responses: vectorLike(
-        rewards,
-        batch.kl.map((row) => row.reduce((a, b) => a + b, 1)),
-      ),
+      responses: vectorLike(rewards, perRow(batch)),
       coefficient: 0.5,
       ...masked(mask),
     }),
