@@ -3,6 +3,7 @@
 
 #include "elements.h"
 #include "lanes.h"
+#include "minform/logprob.h"
 
 namespace minform {
 namespace MINFORM_ISA {
