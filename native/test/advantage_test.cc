@@ -19,16 +19,19 @@ static void onOutcomes(double bound) {
   T out[6];
   GroupStats stats;
   const auto& kernels = advantage<T>();
-  CHECK(kernels.outcomes({OutcomeForm::rloo, GroupStd::none, 0, 1}, {rewards, nullptr, 6}, {index, 2, false, true}, out, &stats) == kOk);
+  CHECK(kernels.outcomes({OutcomeForm::rloo, GroupStd::none, 0, 1}, {rewards, nullptr, 6}, {index, 2, false, true}, out,
+                         &stats) == kOk);
   CHECK_NEAR(out[0], 2.0 / 3, bound);
   CHECK_NEAR(out[1], -2.0 / 3, bound);
   CHECK(out[4] == 0 && out[5] == 0 && !std::signbit(out[5]));
   CHECK(stats.groups == 2 && stats.singletons == 1 && stats.firstSingleton == 4 && stats.excluded == 1);
   GroupStats more;
-  CHECK(kernels.outcomes({OutcomeForm::grpo, GroupStd::group, 1e-6, 1}, {rewards, nullptr, 5}, {index, 2, true, false}, out, &more) == kOk);
+  CHECK(kernels.outcomes({OutcomeForm::grpo, GroupStd::group, 1e-6, 1}, {rewards, nullptr, 5}, {index, 2, true, false},
+                         out, &more) == kOk);
   CHECK_NEAR(out[3], .866024, 1e-6);
   CHECK_NEAR(out[4], .5 / (1 + 1e-6), bound);
-  CHECK(kernels.outcomes({OutcomeForm::grpo, GroupStd::group, 1e-6, 1}, {rewards, nullptr, 6}, {index, 2, true, false}, out, &more) == 5);
+  CHECK(kernels.outcomes({OutcomeForm::grpo, GroupStd::group, 1e-6, 1}, {rewards, nullptr, 6}, {index, 2, true, false},
+                         out, &more) == 5);
 }
 
 // Steps of 3 tokens: .4@2, .2@5 against -.3@3; PURE's token baseline without separators.
@@ -42,8 +45,10 @@ static void onTokens(double bound) {
   const BaselineRule rule{Baseline::token, false, 1};
   T fast[10], slow[10], returns[10];
   GroupStats stats;
-  CHECK(advantage<T>().stepRloo(rule, {rows, stepRows, steps, stepEnds, nullptr}, groups, fast, nullptr, &stats) == kOk);
-  CHECK(advantage<T>().tokenRloo(rule, {rows, tokens, nullptr, stepRows, stepEnds, nullptr, 0, false}, groups, slow, returns, &stats) == kOk);
+  CHECK(advantage<T>().stepRloo(rule, {rows, stepRows, steps, stepEnds, nullptr}, groups, fast, nullptr, &stats) ==
+        kOk);
+  CHECK(advantage<T>().tokenRloo(rule, {rows, tokens, nullptr, stepRows, stepEnds, nullptr, 0, false}, groups, slow,
+                                 returns, &stats) == kOk);
   const double expected[] = {.9, .9, .9, .35, .35, .35, -.6, -.6, -.6, -.6};
   for (int i = 0; i < 10; i++) {
     CHECK_NEAR(fast[i], expected[i], bound);
@@ -57,11 +62,13 @@ static void others() {
   const double rewards[] = {0, kNaN, 0, 1}, values[] = {.5, kNaN, .25, .1};
   const uint8_t mask[] = {1, 0, 1, 1};
   double advantages[4], returns[4];
-  CHECK(advantage<double>().gae({{offsets, 1}, rewards, values, mask, nullptr, .9, .8, .8}, advantages, returns) == kOk);
+  CHECK(advantage<double>().gae({{offsets, 1}, rewards, values, mask, nullptr, .9, .8, .8}, advantages, returns) ==
+        kOk);
   CHECK_NEAR(advantages[0], .07636, 1e-12);
   CHECK_NEAR(returns[2], .738, 1e-12);
   CHECK(advantages[1] == 0);
-  CHECK(advantage<double>().gae({{offsets, 1}, rewards, values, nullptr, nullptr, .9, .8, .8}, advantages, returns) == 1);
+  CHECK(advantage<double>().gae({{offsets, 1}, rewards, values, nullptr, nullptr, .9, .8, .8}, advantages, returns) ==
+        1);
   const double numbers[] = {1, 2, kNaN};
   const uint8_t kept[] = {1, 1, 0};
   CHECK(advantage<double>().whiten({true, 1e-8, 1}, 3, numbers, kept, advantages) == kOk);
@@ -76,7 +83,8 @@ static void threads() {
   std::vector<float> rewards(total), one(total), three(total), returns(total);
   for (int64_t i = 0; i <= rows; i++) offsets[static_cast<size_t>(i)] = static_cast<int32_t>(i * length);
   for (int64_t i = 0; i < rows; i++) index[static_cast<size_t>(i)] = static_cast<int32_t>(i % 3);
-  for (int64_t i = 0; i < total; i++) rewards[static_cast<size_t>(i)] = i % 50 == 0 ? std::sin(static_cast<float>(i)) : 0.f;
+  for (int64_t i = 0; i < total; i++)
+    rewards[static_cast<size_t>(i)] = i % 50 == 0 ? std::sin(static_cast<float>(i)) : 0.f;
   const Rows batch{offsets.data(), rows};
   const Groups groups{index.data(), 3, false, false};
   for (const Baseline baseline : {Baseline::outcome, Baseline::returns, Baseline::step, Baseline::token}) {

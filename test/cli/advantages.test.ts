@@ -1,4 +1,12 @@
-import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -142,7 +150,8 @@ async function bigFile(megabytes: number): Promise<string> {
   const text = "Therefore x = 1. ".repeat(1200);
   for (let i = 0; i < megabytes * 50; i++) {
     const row = { ...manyRows(1, 1)[0], id: `r${i}`, group: `g${i >> 1}`, question: text };
-    if (!stream.write(`${JSON.stringify(row)}\n`)) await new Promise((drained) => stream.once("drain", drained));
+    if (!stream.write(`${JSON.stringify(row)}\n`))
+      await new Promise((drained) => stream.once("drain", drained));
   }
   await new Promise<void>((closed) => stream.end(closed));
   return path;

@@ -39,7 +39,11 @@ describe("minform pure", () => {
     expect(await run("three", "6")).not.toEqual(first);
   });
 
-  it.each([["--prompts", "0"], ["--prompts", "1.5"], ["--seed", "x"]])("rejects %s %s", async (...args) => {
+  it.each([
+    ["--prompts", "0"],
+    ["--prompts", "1.5"],
+    ["--seed", "x"],
+  ])("rejects %s %s", async (...args) => {
     const { code, stderr } = await minform(["pure", ...args], { cwd: folder });
     expect(code).toBe(2);
     expect(stderr).toMatch(/expected an integer of at least 1|expected a number/);

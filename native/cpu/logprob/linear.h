@@ -29,7 +29,9 @@ class LinearTiles {
  public:
   LinearTiles(const LinearInput& in, int64_t workers)
       : in_(in),
-        positionsAtOnce_(evenShare(in.hidden.rows, smaller(kDepth, larger<int64_t>(16, kHiddenBytes / (in.hidden.columns * static_cast<int64_t>(sizeof(T))))))),
+        positionsAtOnce_(evenShare(
+            in.hidden.rows, smaller(kDepth, larger<int64_t>(16, kHiddenBytes / (in.hidden.columns *
+                                                                                static_cast<int64_t>(sizeof(T))))))),
         hidden_(panelElements<T>(in.hidden.columns, smaller(positionsAtOnce_, in.hidden.rows))),
         left_(workers * kTileTokens<T> * kLeftStride),
         logits_(workers * kTileTokens<T> * kLeftStride) {}
@@ -40,7 +42,9 @@ class LinearTiles {
   int64_t positions() const { return positions_; }
   int64_t positionsAtOnce() const { return positionsAtOnce_; }
   // Positions that a whole number of lane groups and panels covers: what a row of a tile holds.
-  int64_t lanes() const { return larger(panelsOf<T>(positions_) * kPanel<T>, (positions_ + kLanes - 1) / kLanes * kLanes); }
+  int64_t lanes() const {
+    return larger(panelsOf<T>(positions_) * kPanel<T>, (positions_ + kLanes - 1) / kLanes * kLanes);
+  }
 
   // Chooses the positions [first, ...) to work on; returns how many there are, all at once as far as memory allows.
   int64_t select(int64_t first) {
@@ -62,7 +66,8 @@ class LinearTiles {
     }
     for (int64_t k = 0; k < in_.hidden.columns; k += kDepth) {
       leftFromRows(in_.weight, first, count, k, depthAt(k), left);
-      multiplyBlock(left, count, hidden_.get() + panelElements<T>(k, positions_), panelsOf<T>(positions_) * kPanel<T>, depthAt(k), out, kLeftStride, true);
+      multiplyBlock(left, count, hidden_.get() + panelElements<T>(k, positions_), panelsOf<T>(positions_) * kPanel<T>,
+                    depthAt(k), out, kLeftStride, true);
     }
     return out;
   }
