@@ -6,9 +6,6 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-// factor * sum, where the sum may have left float64 and the factor may be 0.
-double carried(double factor, double sum) { return factor == 0 ? 0 : factor * sum; }
-
 template <class T>
 void estimateRow(const GaeInput<T>& in, int64_t row, T* advantages, T* returns) {
   double nextValue = in.bootstrap == nullptr ? 0 : static_cast<double>(in.bootstrap[row]);
@@ -21,8 +18,8 @@ void estimateRow(const GaeInput<T>& in, int64_t row, T* advantages, T* returns) 
     }
     const double value = in.values[i];
     const double delta = finite(finite(in.rewards[i] + in.gamma * nextValue) - value);
-    advantage = delta + carried(carry, advantage);
-    valueAdvantage = delta + carried(valueCarry, valueAdvantage);
+    advantage = delta + carry * advantage;
+    valueAdvantage = delta + valueCarry * valueAdvantage;
     advantages[i] = saturated(advantage, T(0));
     returns[i] = saturated(finite(valueAdvantage) + value, T(0));
     nextValue = value;

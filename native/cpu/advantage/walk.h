@@ -121,22 +121,21 @@ struct StepSource {
   int64_t runStart(int64_t, int64_t stop) const { return stop; }
 };
 
-// How often the baseline is charged: once for the row, once per step, or once per token of the steps.
+// How often the baseline is charged: once for the row, or for every step once or once per token.
 struct ChargeOnce {
   static constexpr double initial = 1;
   double operator()(int64_t, int64_t) const { return 0; }
 };
-struct ChargeSteps {
-  static constexpr double initial = 0;
-  double operator()(int64_t, int64_t) const { return 1; }
-};
 template <class Mask>
-struct ChargeTokens {
+struct ChargePerStep {
   static constexpr double initial = 0;
   Mask mask;
+  bool tokens;
   int64_t left;  // tokens of a step that do not count
 
-  double operator()(int64_t first, int64_t last) const { return static_cast<double>(mask.count(first, last) - left); }
+  double operator()(int64_t first, int64_t last) const {
+    return tokens ? static_cast<double>(mask.count(first, last) - left) : 1;
+  }
 };
 
 // body(mask) with the mask as a type, then body(charge) likewise.
@@ -146,9 +145,8 @@ int64_t byMask(const uint8_t* mask, const Body& body) {
 }
 template <class Mask, class Body>
 int64_t byCharge(const BaselineRule& rule, const Mask& mask, const Body& body) {
-  if (rule.baseline == Baseline::step) return body(ChargeSteps{});
-  if (rule.baseline == Baseline::token) return body(ChargeTokens<Mask>{mask, rule.countSeparators ? 0 : 1});
-  return body(ChargeOnce{});
+  if (rule.baseline == Baseline::outcome || rule.baseline == Baseline::returns) return body(ChargeOnce{});
+  return body(ChargePerStep<Mask>{mask, rule.baseline == Baseline::token, rule.countSeparators ? 0 : 1});
 }
 
 }  // namespace MINFORM_ISA
