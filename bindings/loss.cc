@@ -22,7 +22,7 @@ struct AggregationArgs {
     }
     const double* promptTokens = args.optionalArray<double>(index + 2, rows);
     const auto mode = static_cast<AggregationMode>(args.integer(index));
-    if (mode == AggregationMode::promptMean && groups == nullptr && promptTokens == nullptr) {
+    if (mode == AggregationMode::promptMean && args.isMissing(index + 1) && args.isMissing(index + 2)) {
       args.fail(index + 1, "is missing");
     }
     aggregation = {mode, groups, groupCount, promptTokens, args.number(index + 3)};
@@ -46,7 +46,7 @@ Napi::Value policyLoss(const Napi::CallbackInfo& info) {
     const T* logProbs = args.array<T>(2, &total);
     const Rows rows = args.rows(3, total);
     const T* old = args.optionalArray<T>(4, total);
-    if (old == nullptr && which != PolicyLoss::reinforce) args.fail(4, "is missing");
+    if (args.isMissing(4) && which != PolicyLoss::reinforce) args.fail(4, "is missing");
     const bool perRow = args.flag(14);
     const T* advantages = args.array<T>(5, &advantageCount);
     if (advantageCount != (perRow ? rows.count : total)) args.fail(5, "has the wrong length");
