@@ -33,11 +33,17 @@ async function timed(run: () => unknown, calls: number): Promise<number> {
   return (performance.now() - start) / calls;
 }
 
-/** Median milliseconds of each contender; undefined for those that cannot run. */
-export async function medians<K extends string>(
+/** Milliseconds per call over the rounds. The fastest round is the one that other work disturbed least. */
+export interface Summary {
+  median: number;
+  fastest: number;
+}
+
+/** A summary for each contender; undefined for those that cannot run. */
+export async function interleaved<K extends string>(
   contenders: Record<K, Contender>,
   { rounds, budgetMs }: Effort,
-): Promise<Record<K, number | undefined>> {
+): Promise<Record<K, Summary | undefined>> {
   const names = Object.keys(contenders) as K[];
   const times = new Map(names.map((name) => [name, [] as number[]]));
   const spent = new Map(names.map((name) => [name, 0]));
@@ -52,13 +58,14 @@ export async function medians<K extends string>(
       spent.set(name, spent.get(name)! + performance.now() - start);
     }
   }
-  return Object.fromEntries(names.map((name) => [name, median(times.get(name)!)])) as Record<
+  return Object.fromEntries(names.map((name) => [name, summary(times.get(name)!)])) as Record<
     K,
-    number | undefined
+    Summary | undefined
   >;
 }
 
-function median(values: number[]): number | undefined {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1];
+function summary(times: number[]): Summary | undefined {
+  const sorted = times.toSorted((a, b) => a - b);
+  const [median, fastest] = [sorted[sorted.length >> 1], sorted[0]];
+  return median === undefined || fastest === undefined ? undefined : { median, fastest };
 }

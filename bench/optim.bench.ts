@@ -16,8 +16,16 @@ export default (): BenchCase[] => {
       name: "adamWInPlace 10M float32",
       bytes: 28 * PARAMETERS, // 16 read, 12 written
       traffic: "copy",
-      run: () => adamWInPlace(state, { ...options, step: step++ }),
+      run: () => adamWInPlace(state, { ...options, step: step++, checkGrads: false }),
       javascript: () => plainAdamW(plain, step++),
+      torch: "adamw_10m",
+    },
+    {
+      family: "optim",
+      name: "adamWInPlace 10M float32, gradients checked",
+      bytes: 28 * PARAMETERS,
+      traffic: "copy",
+      run: () => adamWInPlace(state, { ...options, step: step++ }),
       torch: "adamw_10m",
     },
     {

@@ -17,13 +17,18 @@ export interface Machine {
   load: number;
 }
 
-/** Median milliseconds of one case. */
-export interface Result extends Pick<BenchCase, "family" | "name" | "bytes"> {
-  traffic: "read" | "copy";
+/** Milliseconds of each contender, null for those that did not run. */
+export interface Times {
   minform: number | null;
   javascript: number | null;
   torchEager: number | null;
   torchCompiled: number | null;
+}
+
+/** Medians of one case, and its fastest rounds. */
+export interface Result extends Times, Pick<BenchCase, "family" | "name" | "bytes"> {
+  traffic: "read" | "copy";
+  fastest: Times;
   notes: string[];
 }
 

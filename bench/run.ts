@@ -21,8 +21,8 @@ import { parseArgs } from "node:util";
 import { capabilities, setNumThreads } from "../lib/index.ts";
 import { type Bandwidth, measureBandwidth } from "./bandwidth.ts";
 import type { BenchCase, BenchCases } from "./case.ts";
-import { type Contender, type Effort, local, medians } from "./measure.ts";
-import { type Machine, type Result, save, table } from "./report.ts";
+import { type Contender, type Effort, interleaved, local, type Summary } from "./measure.ts";
+import { type Machine, type Result, save, table, type Times } from "./report.ts";
 import { Torch, type TorchMode } from "./torch.ts";
 
 const root = process.cwd();
@@ -118,7 +118,7 @@ async function measure(benchCase: BenchCase): Promise<Result> {
     benchCase.torch === undefined
       ? undefined
       : torch?.contender(family, benchCase.torch, mode, (reason) => notes.push(reason));
-  const found = await medians(
+  const found = await interleaved(
     {
       minform: guarded(
         local(() => benchCase.run()),
@@ -130,16 +130,11 @@ async function measure(benchCase: BenchCase): Promise<Result> {
     },
     effort,
   );
-  const orNull = (ms: number | undefined) => ms ?? null;
-  return {
-    family,
-    name,
-    bytes,
-    traffic,
-    minform: orNull(found.minform),
-    javascript: orNull(found.javascript),
-    torchEager: orNull(found.torchEager),
-    torchCompiled: orNull(found.torchCompiled),
-    notes,
-  };
+  const all = (key: keyof Summary): Times => ({
+    minform: found.minform?.[key] ?? null,
+    javascript: found.javascript?.[key] ?? null,
+    torchEager: found.torchEager?.[key] ?? null,
+    torchCompiled: found.torchCompiled?.[key] ?? null,
+  });
+  return { family, name, bytes, traffic, ...all("median"), fastest: all("fastest"), notes };
 }

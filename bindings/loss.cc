@@ -22,7 +22,7 @@ struct AggregationArgs {
     }
     const double* promptTokens = args.optionalArray<double>(index + 2, rows);
     const auto mode = static_cast<AggregationMode>(args.integer(index));
-    if (mode == AggregationMode::promptMean && groups == nullptr && promptTokens == nullptr) {
+    if (mode == AggregationMode::promptMean && args.isMissing(index + 1) && args.isMissing(index + 2)) {
       args.fail(index + 1, "is missing");
     }
     aggregation = {mode, groups, groupCount, promptTokens, args.number(index + 3)};
@@ -46,11 +46,16 @@ Napi::Value policyLoss(const Napi::CallbackInfo& info) {
     const T* logProbs = args.array<T>(2, &total);
     const Rows rows = args.rows(3, total);
     const T* old = args.optionalArray<T>(4, total);
-    if (old == nullptr && which != PolicyLoss::reinforce) args.fail(4, "is missing");
+    if (args.isMissing(4) && which != PolicyLoss::reinforce) args.fail(4, "is missing");
     const bool perRow = args.flag(14);
     const T* advantages = args.array<T>(5, &advantageCount);
     if (advantageCount != (perRow ? rows.count : total)) args.fail(5, "has the wrong length");
-    const PolicyInput<T> in{rows,   logProbs, old, advantages, perRow, args.optionalArray<T>(6, total),
+    const PolicyInput<T> in{rows,
+                            logProbs,
+                            old,
+                            advantages,
+                            perRow,
+                            args.optionalArray<T>(6, total),
                             args.optionalArray<uint8_t>(7, total)};
     const AggregationArgs how(args, 8, rows.count);
     return status(info, loss<T>().policy({which, p[0], p[1], p[2], p[3], p[4], p[5], p[6]}, in, how.aggregation,
@@ -76,7 +81,8 @@ Napi::Value klPenalty(const Napi::CallbackInfo& info) {
                         static_cast<KlGradient>(args.integer(1)),
                         args.number(2)};
     const AggregationArgs how(args, 8, rows.count);
-    return status(info, loss<T>().kl(in, how.aggregation, args.array<T>(13, total), args.array<T>(14, total), how.slots));
+    return status(info,
+                  loss<T>().kl(in, how.aggregation, args.array<T>(13, total), args.array<T>(14, total), how.slots));
   });
 }
 

@@ -61,10 +61,18 @@ PeerAggregateRule aggregateRule(const Fields& fields) {
 }
 
 PeerPolicyRule policyRule(const Fields& fields) {
-  return {fields.choice<PeerTokenLoss>("loss", 4), fields.choice<PeerRatioLevel>("level", 4), fields.number("logLow"),
-          fields.number("logHigh"),            fields.number("low"),                  fields.number("high"),
-          fields.number("dualClip"),           fields.number("delta"),                fields.number("tauPositive"),
-          fields.number("tauNegative"),        fields.flag("rowAdvantages"),          fields.number("countEpsilon")};
+  return {fields.choice<PeerTokenLoss>("loss", 4),
+          fields.choice<PeerRatioLevel>("level", 4),
+          fields.number("logLow"),
+          fields.number("logHigh"),
+          fields.number("low"),
+          fields.number("high"),
+          fields.number("dualClip"),
+          fields.number("delta"),
+          fields.number("tauPositive"),
+          fields.number("tauNegative"),
+          fields.flag("rowAdvantages"),
+          fields.number("countEpsilon")};
 }
 
 Napi::Value statsOf(Napi::Env env, const PeerPolicyStats& stats) {
@@ -105,8 +113,9 @@ Napi::Value subtractRows(const Napi::CallbackInfo& info) {
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
-    presets<T>().subtractRows(shape, args.array<T>(2, total), args.array<T>(3, shape.rows), args.optionalArray<T>(4, total),
-                              args.optionalArray<uint8_t>(5, total), args.flag(6), args.array<T>(7, total));
+    presets<T>().subtractRows(shape, args.array<T>(2, total), args.array<T>(3, shape.rows),
+                              args.optionalArray<T>(4, total), args.optionalArray<uint8_t>(5, total), args.flag(6),
+                              args.array<T>(7, total));
     return info.Env().Undefined();
   });
 }
@@ -139,7 +148,7 @@ Napi::Value returns(const Napi::CallbackInfo& info) {
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 3);
   const PeerReturnRule rule{fields.flag("smallest"), fields.flag("maskRewards"), fields.flag("maskCarry"),
-                        fields.flag("maskResult"), fields.number("gamma")};
+                            fields.flag("maskResult"), fields.number("gamma")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     presets<T>().returns(shape, rule, args.array<T>(2, shape.total()), args.array<T>(4, shape.total()));
@@ -166,10 +175,11 @@ Napi::Value whiten(const Napi::CallbackInfo& info) {
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 3);
   const PeerWhitenRule rule{fields.flag("select"),     fields.flag("unbiased"),       fields.flag("clampFloor"),
-                        fields.flag("maskResult"), fields.number("countEpsilon"), fields.number("floor")};
+                            fields.flag("maskResult"), fields.number("countEpsilon"), fields.number("floor")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
-    return Napi::Boolean::New(info.Env(), presets<T>().whiten(shape, rule, args.array<T>(2, shape.total()), args.array<T>(4, shape.total())));
+    return Napi::Boolean::New(
+        info.Env(), presets<T>().whiten(shape, rule, args.array<T>(2, shape.total()), args.array<T>(4, shape.total())));
   });
 }
 
@@ -179,7 +189,7 @@ Napi::Value groupScores(const Napi::CallbackInfo& info) {
   const PeerGroupShape groups = groupShape(args);
   const Fields fields(info, args, 3);
   const PeerGroupRule rule{fields.choice<PeerGroupForm>("form", 4), fields.choice<PeerSingletonForm>("singleton", 3),
-                       fields.flag("batchStd"), fields.number("epsilon"), fields.number("factor")};
+                           fields.flag("batchStd"), fields.number("epsilon"), fields.number("factor")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     presets<T>().groupScores(groups, rule, args.array<T>(2, groups.rows), args.array<T>(4, groups.rows));
@@ -193,7 +203,8 @@ Napi::Value othersRatio(const Napi::CallbackInfo& info) {
   const PeerGroupShape groups = groupShape(args);
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
-    presets<T>().othersRatio(groups, args.array<T>(2, groups.rows), args.optionalArray<T>(3, groups.rows), args.array<T>(4, groups.rows));
+    presets<T>().othersRatio(groups, args.array<T>(2, groups.rows), args.optionalArray<T>(3, groups.rows),
+                             args.array<T>(4, groups.rows));
     return info.Env().Undefined();
   });
 }
@@ -204,7 +215,8 @@ Napi::Value weightedMeans(const Napi::CallbackInfo& info) {
   const PeerGroupShape groups = groupShape(args);
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
-    presets<T>().weightedMeans(groups, args.array<T>(2, groups.rows), args.array<T>(3, groups.rows), args.array<T>(4, groups.rows));
+    presets<T>().weightedMeans(groups, args.array<T>(2, groups.rows), args.array<T>(3, groups.rows),
+                               args.array<T>(4, groups.rows));
     return info.Env().Undefined();
   });
 }
@@ -218,9 +230,10 @@ Napi::Value policyLoss(const Napi::CallbackInfo& info) {
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
-    return statsOf(info.Env(), presets<T>().policyLoss(shape, rule, aggregate, args.array<T>(2, total), args.array<T>(3, total),
-                                                       args.array<T>(4, rule.rowAdvantages != 0 ? shape.rows : total),
-                                                       args.array<T>(7, total)));
+    return statsOf(info.Env(),
+                   presets<T>().policyLoss(shape, rule, aggregate, args.array<T>(2, total), args.array<T>(3, total),
+                                           args.array<T>(4, rule.rowAdvantages != 0 ? shape.rows : total),
+                                           args.array<T>(7, total)));
   });
 }
 
@@ -232,8 +245,9 @@ Napi::Value geometricMeanLoss(const Napi::CallbackInfo& info) {
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
-    return statsOf(info.Env(), presets<T>().geometricMeanLoss(shape, rule, args.array<T>(2, total), args.array<T>(3, total),
-                                                              args.array<T>(4, total), args.array<T>(6, total)));
+    return statsOf(info.Env(),
+                   presets<T>().geometricMeanLoss(shape, rule, args.array<T>(2, total), args.array<T>(3, total),
+                                                  args.array<T>(4, total), args.array<T>(6, total)));
   });
 }
 
@@ -253,11 +267,13 @@ Napi::Value kl(const Napi::CallbackInfo& info) {
   const Args args(info);
   const PaddedShape shape = paddedShape(args);
   const Fields fields(info, args, 4);
-  const PeerKlRule rule{fields.choice<PeerKlForm>("form", 4), fields.flag("gradientOfK2"), fields.number("inputClamp"), fields.number("outputClamp")};
+  const PeerKlRule rule{fields.choice<PeerKlForm>("form", 4), fields.flag("gradientOfK2"), fields.number("inputClamp"),
+                        fields.number("outputClamp")};
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
-    presets<T>().kl(shape, rule, args.array<T>(2, total), args.array<T>(3, total), args.array<T>(5, total), args.array<T>(6, total));
+    presets<T>().kl(shape, rule, args.array<T>(2, total), args.array<T>(3, total), args.array<T>(5, total),
+                    args.array<T>(6, total));
     return info.Env().Undefined();
   });
 }
@@ -272,8 +288,9 @@ Napi::Value valueLoss(const Napi::CallbackInfo& info) {
   return byFloatKind(args, 2, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const int64_t total = shape.total();
-    return statsOf(info.Env(), presets<T>().valueLoss(shape, rule, aggregate, fields.number("countEpsilon"), args.array<T>(2, total),
-                                                      args.array<T>(3, total), args.array<T>(4, total), args.array<T>(7, total)));
+    return statsOf(info.Env(), presets<T>().valueLoss(shape, rule, aggregate, fields.number("countEpsilon"),
+                                                      args.array<T>(2, total), args.array<T>(3, total),
+                                                      args.array<T>(4, total), args.array<T>(7, total)));
   });
 }
 

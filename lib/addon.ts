@@ -1,10 +1,10 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
-import type { PresetKernels } from "./presets/kernels.ts";
 import type { LogProbKernels } from "./logprob/kernels.ts";
+import type { LossKernels } from "./loss/kernels.ts";
 import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
-import type { LossKernels } from "./loss/kernels.ts";
+import type { PresetKernels } from "./presets/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -23,11 +23,11 @@ export interface Addon {
   setNumThreads(threads: number): void;
   advantage: AdvantageKernels;
   credit: CreditKernels;
-  presets: PresetKernels;
   logprob: LogProbKernels;
+  loss: LossKernels;
   metrics: MetricsKernels;
   optim: OptimKernels;
-  loss: LossKernels;
+  presets: PresetKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

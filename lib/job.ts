@@ -14,13 +14,13 @@ export async function runJob(signal: AbortSignal | undefined, start: () => Nativ
   }
   signal.throwIfAborted();
   const job = start();
-  signal.addEventListener("abort", job.cancel);
+  const release = cancelOnAbort(signal, job);
   try {
     const status = await settled(job);
     signal.throwIfAborted();
     return status;
   } finally {
-    signal.removeEventListener("abort", job.cancel);
+    release();
   }
 }
 
@@ -30,4 +30,28 @@ async function settled(job: NativeJob): Promise<number> {
   } catch (cause) {
     throw new AddonError("ERR_ADDON", `the native job failed: ${(cause as Error).message}`, { cause });
   }
+}
+
+// One listener per signal, however many jobs share it: Node warns of a leak from the eleventh on.
+const watched = new WeakMap<AbortSignal, { jobs: Set<NativeJob>; cancelAll: () => void }>();
+
+function cancelOnAbort(signal: AbortSignal, job: NativeJob): () => void {
+  let entry = watched.get(signal);
+  if (entry === undefined) {
+    const jobs = new Set<NativeJob>();
+    const cancelAll = () => {
+      for (const running of jobs) running.cancel();
+    };
+    entry = { jobs, cancelAll };
+    watched.set(signal, entry);
+    signal.addEventListener("abort", cancelAll);
+  }
+  const { jobs, cancelAll } = entry;
+  jobs.add(job);
+  return () => {
+    jobs.delete(job);
+    if (jobs.size > 0) return;
+    watched.delete(signal);
+    signal.removeEventListener("abort", cancelAll);
+  };
 }

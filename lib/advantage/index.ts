@@ -19,6 +19,7 @@ export {
   type ReinforcePlusPlusOptions,
   remax,
   type RemaxOptions,
+  type WhiteningOptions,
 } from "./reinforce.ts";
 export {
   type RewardKl,

@@ -33,7 +33,7 @@ export type CispoLossOptions<T extends FloatArray = FloatArray> = LossOptions<T>
  * means different things in different implementations, so `bounds` names it: at rho = 2, `clipRatioHigh` 0.28 is a
  * weight of 1.28 as `"offset"` and of 0.28 as `"absolute"`.
  *
- * A log-prob below -1e4 counts as -1e4 in the value (the loss stays finite at -Infinity), not in the gradient; such
+ * A log-prob beyond +-1e4 counts as +-1e4 in the value (the loss stays finite at -Infinity), not in the gradient; such
  * tokens are in `clampedTokens`. `clipFraction` is the share of weights at a bound.
  *
  * Sources: MiniMax-M1 arXiv 2506.13585; absolute bounds as in ScaleRL arXiv 2510.13786.

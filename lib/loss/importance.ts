@@ -114,7 +114,8 @@ const TALLY = {
  * To reject whole responses by their mean and weight the tokens of the others, call twice: the first with
  * `correction: "mask", level: "sequence-mean"`, the second at level `"token"` with the first one's `kept` as its mask.
  *
- * Infinite d count as +-1e30 in sums over a response. Weights are computed in float64 and rounded once.
+ * Infinite d count as +-1e30 in sums over a response. float32: weights at level `"token"` within 1e-6 (1 + |d|) of
+ * float64, relative; at the sequence levels they are computed in float64 and rounded once.
  *
  * Sources: truncation Ionides 2008; rollout correction: arXiv 2510.18855 (IcePop).
  *

@@ -65,7 +65,7 @@ export interface LossResult<T extends FloatArray, Stats> extends AggregatedLoss 
 export interface PolicyStats {
   /** Counted tokens. */
   readonly tokens: number;
-  /** Tokens with |d| above `logRatioClamp` (and, for CISPO, tokens whose log-prob is below the floor of the value). */
+  /** Tokens with |d| above `logRatioClamp` (and, for CISPO, tokens whose log-prob is beyond +-1e4). */
   readonly clampedTokens: number;
   /** Share of tokens whose loss is the clipped term, strictly; those have no gradient (CISPO: weight at a bound). */
   readonly clipFraction: number;

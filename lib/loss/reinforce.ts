@@ -9,16 +9,16 @@ export type ReinforceLossOptions<T extends FloatArray = FloatArray> = Omit<LossO
 export interface ReinforceStats {
   /** Counted tokens. */
   readonly tokens: number;
-  /** Tokens whose log-prob is below the floor of the value, -1e4. */
+  /** Tokens whose log-prob is beyond +-1e4. */
   readonly clampedTokens: number;
-  /** Mean log-prob, each at least the floor. */
+  /** Mean log-prob, each limited to +-1e4. */
   readonly meanLogProb: number;
 }
 
 /**
  * REINFORCE: `loss = -A logProb`, gradient `-A`. No ratio: old log-probs in the batch are not read.
  *
- * A log-prob below -1e4 counts as -1e4 in the value (the loss stays finite at -Infinity), not in the gradient.
+ * A log-prob beyond +-1e4 counts as +-1e4 in the value (the loss stays finite at -Infinity), not in the gradient.
  *
  * Source: Williams 1992; with group-relative advantages this is GPG, arXiv 2504.02546 ({@link gpgLoss}).
  *

@@ -38,6 +38,12 @@ export interface AdamWOptions {
    * {@link gradNorm} the step clips without a pass over the gradients of its own.
    */
   gradScale?: number;
+  /**
+   * `false` leaves out the check of the gradients, which reads them once more; for gradients that {@link gradNorm} or
+   * {@link clipGradNormInPlace} has just accepted. A NaN is then only found after the step, in the parameters. Default
+   * true.
+   */
+  checkGrads?: boolean;
 }
 
 // The smallest normal float32: anything smaller could be rounded to 0, and 0 / 0 arises where a gradient is always 0.
@@ -76,7 +82,7 @@ export function adamWInPlace<T extends FloatArray>(state: AdamWState<T>, options
   const secondMoments = checkTensors(state.secondMoments, "secondMoments", params);
   assertDisjoint([...params, ...grads, ...firstMoments, ...secondMoments]);
   const checked = checkOptions(options);
-  for (const gradient of grads) assertUsable(gradient, checked.gradScale);
+  if (checked.checkGrads) for (const gradient of grads) assertUsable(gradient, checked.gradScale);
   for (let i = 0; i < params.length; i++) {
     const status = addon().optim.adamW(
       params[i]!.data,
@@ -104,6 +110,7 @@ function checkOptions(options: AdamWOptions): Required<AdamWOptions> {
     epsilon = 1e-8,
     weightDecay = 0.01,
     gradScale = 1,
+    checkGrads = true,
   } = options;
   if (!Number.isSafeInteger(step) || step < 1) {
     throw new ArgumentError("ERR_ARGUMENT_VALUE", `step: expected an integer >= 1, got ${describe(step)}`);
@@ -114,7 +121,13 @@ function checkOptions(options: AdamWOptions): Required<AdamWOptions> {
   assertNumber(epsilon, "epsilon", { low: SMALLEST_EPSILON });
   assertNumber(weightDecay, "weightDecay", { low: 0 });
   assertNumber(gradScale, "gradScale", { low: 0, open: true });
-  return { step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale };
+  if (typeof checkGrads !== "boolean") {
+    throw new ArgumentError(
+      "ERR_ARGUMENT_TYPE",
+      `checkGrads: expected a boolean, got ${describe(checkGrads)}`,
+    );
+  }
+  return { step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale, checkGrads };
 }
 
 function assertDecay(value: number, name: string): void {
@@ -138,6 +151,6 @@ function throwFor(index: number, tensors: readonly NamedTensor<FloatArray>[]): n
   const held = tensors.map(({ name, data }) => `${name} ${data[index]}`).join(", ");
   throw new NumericError(
     "ERR_NOT_FINITE",
-    `${tensors[0]!.name}: a number that is not finite arises at index ${index} after the step (${held}): it stood in the parameters or moments before, or learningRate is too large`,
+    `${tensors[0]!.name}: a number that is not finite arises at index ${index} after the step (${held}): it stood in parameters, moments or unchecked gradients before, or learningRate is too large`,
   );
 }

@@ -6,7 +6,7 @@
 #endif
 
 #include "lanes.h"
-#include "minform/logprob.h"
+#include "minform/matrix.h"
 
 namespace minform {
 namespace MINFORM_ISA {

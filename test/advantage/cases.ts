@@ -1,6 +1,7 @@
 // Batches for the property tests: token rewards with masks, groups, steps and everything else an estimator takes.
 import fc from "fast-check";
 import {
+  combineAdvantages,
   combineRewards,
   type FloatArray,
   gae,
@@ -138,6 +139,13 @@ export const estimators: Record<string, TokenEstimator> = {
         rewards,
         batch.rows.map((_, i) => [0, 1, Number.NaN][i % 3]!),
       ),
+      ...masked(mask),
+    }),
+  combineAdvantages: (rewards, batch, mask) =>
+    combineAdvantages({
+      tokens: rewards,
+      responses: vectorLike(rewards, perRow(batch)),
+      coefficient: 0.5,
       ...masked(mask),
     }),
   klReward: (rewards, batch, mask) =>

@@ -276,8 +276,14 @@ describe("advantage: extreme magnitudes", () => {
       for (const value of [...advantages.data, ...returns.data]) expect(Number.isFinite(value)).toBe(true);
       expect([...advantages.data].map(Math.sign)).toEqual([1, 1, 1, -1, -1, -1]);
     }
-    const { advantages, returns } = gae(rewards, rewards, { lambda: 0.5 });
-    for (const value of [...advantages.data, ...returns.data]) expect(Number.isFinite(value)).toBe(true);
+    for (const lambda of [0, 0.5, 1]) {
+      const { advantages, returns } = gae(rewards, rewards, { lambda });
+      for (const value of [...advantages.data, ...returns.data]) expect(Number.isFinite(value)).toBe(true);
+    }
+    for (const gamma of [0, 1]) {
+      const { advantages, returns } = reinforcePlusPlus(rewards, { gamma });
+      for (const value of [...advantages.data, ...returns.data]) expect(Number.isFinite(value)).toBe(true);
+    }
   });
 
   it("the mean return of huge returns does not overflow", () => {

@@ -126,6 +126,15 @@ describe("advantage golden values: tokens", () => {
     expectClose(advantages.data, [0.642857, 0.583333, -0.357143, -0.416667], 1e-6);
   });
 
+  it("optimal token baseline where no logit can move: the plain mean stands in", () => {
+    const { advantages } = optimalTokenBaseline(ragged([[1], [0], [0]]), {
+      groups: oneGroup(3),
+      logProbs: ragged([[0], [0], [0]]),
+      sumSquaredProbs: ragged([[1], [1], [1]]),
+    });
+    expectClose(advantages.data, [2 / 3, -1 / 3, -1 / 3]);
+  });
+
   it("ReMax and REINFORCE++", () => {
     const rewards = ragged([[0, 0.5, 1], [2]]);
     expectClose(remax(rewards, f64(1, 0.5)).advantages.data, [0.5, 0.5, 0, 1.5]);

@@ -16,7 +16,7 @@ import { groupsFor, maskOf, permutation, poison, rowsOfNumbers, seeded } from ".
 import { batches, compacted, estimators, grouped, offsetsOf, outcomeEstimators, reordered } from "./cases.ts";
 
 // Those whose result depends on numbers per row index, not only on the row.
-const byIndex = new Set(["gae", "remax", "reinforcePlusPlusBaseline", "combineRewards"]);
+const byIndex = new Set(["combineAdvantages", "gae", "remax", "reinforcePlusPlusBaseline", "combineRewards"]);
 
 describe.each(Object.entries(estimators))("advantage: %s", (name, estimate) => {
   it("masked-out tokens may hold anything: as if they were not there, and +0 in their place", () => {

@@ -64,6 +64,13 @@ describe("optim: bad input", () => {
     );
   });
 
+  it("with checkGrads false a bad gradient is still reported, after an otherwise complete step", () => {
+    const state = { ...fresh(), grads: Float32Array.of(0.1, 0.2, Number.NaN) };
+    const call = () => adamWInPlace(state, { step: 1, learningRate: 0.1, checkGrads: false });
+    expect(call).toThrow(/^params: a number that is not finite arises at index 2 after the step/);
+    expect(state.params[0]).toBeLessThan(1);
+  });
+
   it("a norm that is not finite is an error, and the gradients are left alone", () => {
     const grads = [Float64Array.of(1, 2), Float64Array.of(3, Number.POSITIVE_INFINITY)];
     expect(() => clipGradNormInPlace(grads, 1)).toThrow("grads[1]: expected a finite number at index 1");
@@ -85,6 +92,7 @@ describe("optim: bad input", () => {
     ["epsilon 0", () => step({ epsilon: 0 }), "ERR_ARGUMENT_VALUE"],
     ["negative weight decay", () => step({ weightDecay: -1 }), "ERR_ARGUMENT_VALUE"],
     ["gradScale 0", () => step({ gradScale: 0 }), "ERR_ARGUMENT_VALUE"],
+    ["a checkGrads that is no boolean", () => step({ checkGrads: 0 as never }), "ERR_ARGUMENT_TYPE"],
     ["no tensors", () => step({}, { params: [] }), "ERR_SHAPE"],
     ["a plain array of numbers", () => step({}, { params: [1, 2, 3] }), "ERR_ARGUMENT_TYPE"],
     ["numbers as gradients", () => gradNorm([1, 2] as never), "ERR_ARGUMENT_TYPE"],

@@ -125,6 +125,17 @@ describe("adamWInPlace", () => {
     );
   });
 
+  it("checkGrads changes no bit", () => {
+    const run = (checkGrads: boolean) => {
+      const state = stateOf(() => new Float32Array(70_001), []);
+      noise(state.params, 1);
+      noise(state.grads, 2);
+      adamWInPlace(state, { step: 1, learningRate: 0.01, checkGrads });
+      return state.params;
+    };
+    expectSameBits(run(false), run(true));
+  });
+
   it("gradScale is the same as scaled gradients", () => {
     const run = (scale: number, gradScale: number) => {
       const grads = noise(new Float64Array(100), 5).map((g) => g * scale);

@@ -13,7 +13,11 @@ function propertyTests(): string {
     .flatMap(({ name }) =>
       readdirSync(new URL(`${name}/`, root)).map((file) => new URL(`${name}/${file}`, root)),
     )
-    .filter((file) => /(properties|ragged).*\.test\.ts$/.test(file.pathname) && existsSync(file))
+    .filter(
+      (file) =>
+        /(properties|reference|linear|ragged).*\.test\.ts$|cases\.ts$/.test(file.pathname) &&
+        existsSync(file),
+    )
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
 }

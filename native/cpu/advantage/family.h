@@ -28,13 +28,31 @@ inline int64_t countTokens(const uint8_t* mask, int64_t first, int64_t last) {
   return counted;
 }
 
-// out[first .. last] = value where the token counts, else +0.
+// out[first .. last] = value. Loops of their own, so that they become vector stores.
 template <class T>
-inline void fillTokens(T* out, int64_t first, int64_t last, T value, const uint8_t* mask) {
-  if (mask == nullptr) {
-    for (int64_t i = first; i <= last; i++) out[i] = value;
+__attribute__((noinline)) inline void fillLong(T* out, int64_t count, T value) {
+  for (int64_t i = 0; i < count; i++) out[i] = value;
+}
+template <class T>
+inline void fillTokens(T* out, int64_t first, int64_t last, T value) {
+  if (first == last) {
+    out[last] = value;
   } else {
-    for (int64_t i = first; i <= last; i++) out[i] = mask[i] != 0 ? value : T(0);
+    fillLong(out + first, last - first + 1, value);
+  }
+}
+
+// The same with +0 where the mask is 0.
+template <class T>
+__attribute__((noinline)) inline void fillCountedLong(T* out, const uint8_t* mask, int64_t count, T value) {
+  for (int64_t i = 0; i < count; i++) out[i] = mask[i] != 0 ? value : T(0);
+}
+template <class T>
+inline void fillCounted(T* out, int64_t first, int64_t last, T value, const uint8_t* mask) {
+  if (first == last) {
+    out[last] = mask[last] != 0 ? value : T(0);
+  } else {
+    fillCountedLong(out + first, mask + first, last - first + 1, value);
   }
 }
 

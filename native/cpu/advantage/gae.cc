@@ -10,17 +10,18 @@ template <class T>
 void estimateRow(const GaeInput<T>& in, int64_t row, T* advantages, T* returns) {
   double nextValue = in.bootstrap == nullptr ? 0 : static_cast<double>(in.bootstrap[row]);
   double advantage = 0, valueAdvantage = 0;
+  const double carry = in.gamma * in.lambda, valueCarry = in.gamma * in.valueLambda;
   for (int64_t i = in.tokens.end(row) - 1; i >= in.tokens.begin(row); i--) {
     if (!trained(in.mask, i)) {
       advantages[i] = returns[i] = T(0);
       continue;
     }
     const double value = in.values[i];
-    const double delta = finite(in.rewards[i] + in.gamma * nextValue - value);
-    advantage = finite(delta + in.gamma * in.lambda * advantage);
-    valueAdvantage = finite(delta + in.gamma * in.valueLambda * valueAdvantage);
+    const double delta = finite(finite(in.rewards[i] + in.gamma * nextValue) - value);
+    advantage = delta + carry * advantage;
+    valueAdvantage = delta + valueCarry * valueAdvantage;
     advantages[i] = saturated(advantage, T(0));
-    returns[i] = saturated(valueAdvantage + value, T(0));
+    returns[i] = saturated(finite(valueAdvantage) + value, T(0));
     nextValue = value;
   }
 }

@@ -17,63 +17,42 @@ struct Summary {
 
 enum class Standing : uint8_t { paired, unpaired, excluded };
 
-bool perResponse(Baseline baseline) { return baseline == Baseline::outcome || baseline == Baseline::returns; }
-
-// How often the baseline is charged for a step with its tokens in [first, last].
-struct Charge {
-  BaselineRule rule;
-  const uint8_t* mask;
-
-  double operator()(int64_t first, int64_t last) const {
-    if (perResponse(rule.baseline)) return 0;
-    if (rule.baseline == Baseline::step) return 1;
-    return static_cast<double>(countTokens(mask, first, last) - (rule.countSeparators ? 0 : 1));
-  }
-};
-
-// One row's walk, whatever the rewards stand on.
-template <class Visit, class Source>
-void walkRow(const BaselineRule& rule, Source& source, const RowSteps& steps, const Rows& tokens, int64_t row,
-             int64_t lastStep, const Visit& visit) {
-  walkBackward(source, steps, tokens.end(row), lastStep, perResponse(rule.baseline) ? 1 : 0, Charge{rule, steps.mask},
-               visit);
-}
-
-// The outcome, the mean return and the counts of one row. Returns are summed from the last one, so that equal returns
-// give exactly that return; where the sum overflows it is taken again in smaller units.
-template <class Walk>
-Summary summarise(const BaselineRule& rule, const uint8_t* mask, const Walk& walk) {
-  double outcome = 0, last = 0, above = 0, charged = 0, counted = 0, unit = 1;
-  const auto pass = [&] {
-    above = counted = 0;
+// One row: walk(visit) visits its spans. Returns are summed from the last one, so that equal returns have exactly that
+// mean; where their sum overflows it is taken again in smaller units.
+template <class Mask, class Walk>
+Summary summarise(const BaselineRule& rule, const Mask& mask, const Walk& walk) {
+  double outcome = 0, last = 0, above = 0, charged = 0, unit = 1;
+  int64_t tokens = 0;
+  for (;;) {
+    double sum = 0;
+    int64_t counted = 0;
     walk([&](int64_t first, int64_t end, double tail, double charges) {
-      const double tokens = static_cast<double>(countTokens(mask, first, end));
+      const int64_t span = mask.count(first, end);
       if (counted == 0) last = tail;
-      above += tokens * (tail * unit - last * unit);
-      counted += tokens;
+      sum += static_cast<double>(span) * (tail * unit - last * unit);
+      counted += span;
       outcome = tail;
       charged = charges;
     });
-  };
-  pass();
-  if (!isFinite(above)) {
+    above = sum;
+    tokens = counted;
+    if (isFinite(sum) || unit != 1) break;  // still not finite: a NaN reward, which the caller sees
     unit = 0x1p-64;
-    pass();
   }
-  Summary summary;
-  if (counted == 0) return summary;
+  const double counted = static_cast<double>(tokens);
   const double length = larger(counted, rule.minTokens);
+  if (tokens == 0) return {};
   switch (rule.baseline) {
     case Baseline::outcome:
       return {outcome, 1};
     case Baseline::returns:
       return {last + above / counted / unit, counted};
     case Baseline::step:
-      return charged == 0 ? summary : Summary{outcome / charged, 1};
+      return charged == 0 ? Summary{} : Summary{outcome / charged, 1};
     case Baseline::token:
       return {outcome / length, length};
   }
-  return summary;
+  return {};
 }
 
 // Every row's baseline from the summaries of its siblings.
@@ -88,12 +67,13 @@ void baselines(Summary* summaries, int64_t rows, const Groups& groups, double* b
     int64_t count = 0;
     for (int64_t place = members.begin(g); place < members.end(g); place++) {
       const int64_t row = members.row(place);
+      const Summary& summary = summaries[row];
       baseline[row] = 0;
-      standing[row] = summaries[row].bad == kOk ? Standing::unpaired : Standing::excluded;
+      standing[row] = summary.bad == kOk ? Standing::unpaired : Standing::excluded;
       if (standing[row] == Standing::excluded) stats->excluded++;
-      if (summaries[row].bad != kOk || summaries[row].weight == 0) continue;
-      y[count] = summaries[row].value;
-      weights[count] = summaries[row].weight;
+      if (summary.bad != kOk || summary.weight == 0) continue;
+      y[count] = summary.value;
+      weights[count] = summary.weight;
       taking[count++] = row;
     }
     if (count == 0) continue;
@@ -118,20 +98,19 @@ struct Output {
   T* returns;  // or null
 };
 
-// A_t = G_t - b M_t over one row.
-template <class T, class Walk>
-void writeRow(const Output<T>& out, const uint8_t* mask, double baseline, bool zero, const Walk& walk) {
-  walk([&](int64_t first, int64_t last, double tail, double charged) {
-    const double advantage = zero ? 0 : tail - baseline * charged;
-    fillTokens(out.advantages, first, last, saturated(advantage, T(0)), mask);
-    if (out.returns != nullptr) fillTokens(out.returns, first, last, saturated(tail, T(0)), mask);
-  });
+template <class T>
+void fillSpan(T* out, int64_t first, int64_t last, T value, const NoMask&) {
+  fillTokens(out, first, last, value);
+}
+template <class T>
+void fillSpan(T* out, int64_t first, int64_t last, T value, const ByteMask& mask) {
+  fillCounted(out, first, last, value, mask.bytes);
 }
 
 template <class T>
 void clearRow(const Output<T>& out, const Rows& tokens, int64_t row) {
-  fillTokens(out.advantages, tokens.begin(row), tokens.end(row) - 1, T(0), nullptr);
-  if (out.returns != nullptr) fillTokens(out.returns, tokens.begin(row), tokens.end(row) - 1, T(0), nullptr);
+  fillTokens(out.advantages, tokens.begin(row), tokens.end(row) - 1, T(0));
+  if (out.returns != nullptr) fillTokens(out.returns, tokens.begin(row), tokens.end(row) - 1, T(0));
 }
 
 // The lowest bad element that is not a NaN taking its row out.
@@ -142,25 +121,92 @@ int64_t firstUnusable(Summary* summaries, int64_t rows, const Groups& groups) {
   return kOk;
 }
 
-// Two passes over the rows: what each tells its siblings, then the advantages. walk(row, source for pass, visit).
-template <class T, class Summarise, class Write>
-int64_t leaveOneOutTokens(const Rows& tokens, const Rows& grainRows, int64_t grain, const Groups& groups,
-                          const Output<T>& out, GroupStats* stats, const Summarise& summariseRow, const Write& write) {
+// One batch: how its rows are walked, and where the first pass is cut.
+struct Batch {
+  const BaselineRule& rule;
+  const Rows& tokens;
+  const Rows& summaryRows;  // what the first pass reads
+  const Groups& groups;
+};
+
+// Two passes over the rows: what each tells its siblings, then the advantages. sourceOf(last pass) makes the rewards
+// of a pass, stepsOf(row) its steps, lastStep(row) one past its last step.
+template <class T, class Mask, class Charge, class SourceOf, class StepsOf, class LastStep>
+int64_t leaveOneOutTokens(const Batch& batch, const Mask& mask, const Charge& charge, const Output<T>& out,
+                          GroupStats* stats, const SourceOf& sourceOf, const StepsOf& stepsOf,
+                          const LastStep& lastStep) {
+  const Rows& tokens = batch.tokens;
   Scratch<Summary> summaries(tokens.count);
   Scratch<double> baseline(tokens.count);
   Scratch<Standing> standing(tokens.count);
-  parallelRows(grainRows, grain, [&](int64_t row) { summaries[row] = summariseRow(row); });
-  const int64_t bad = firstUnusable(summaries.get(), tokens.count, groups);
+  parallelRows(batch.summaryRows, 1 << 14, [&](int64_t row) {
+    auto source = sourceOf(false);
+    const auto steps = stepsOf(row);
+    Summary summary = summarise(batch.rule, mask, [&](const auto& visit) {
+      walkBackward(source, steps, tokens.end(row), lastStep(row), charge, visit);
+    });
+    summary.bad = source.bad;
+    summary.badIsNaN = source.bad != kOk && isNaN(source.rewards[source.bad]);
+    summaries[row] = summary;
+  });
+  const int64_t bad = firstUnusable(summaries.get(), tokens.count, batch.groups);
   if (bad != kOk) return bad;
-  baselines(summaries.get(), tokens.count, groups, baseline.get(), standing.get(), stats);
+  baselines(summaries.get(), tokens.count, batch.groups, baseline.get(), standing.get(), stats);
   parallelRows(tokens, 1 << 15, [&](int64_t row) {
-    if (standing[row] == Standing::excluded) {
-      clearRow(out, tokens, row);
-    } else {
-      write(row, baseline[row], standing[row] == Standing::unpaired && !groups.rawSingletons);
-    }
+    if (standing[row] == Standing::excluded) return clearRow(out, tokens, row);
+    auto source = sourceOf(true);
+    const auto steps = stepsOf(row);
+    const Output<T> rowOut = out;
+    const double own = baseline[row];
+    const bool zero = standing[row] == Standing::unpaired && !batch.groups.rawSingletons;
+    walkBackward(source, steps, tokens.end(row), lastStep(row), charge,
+                 [&](int64_t first, int64_t last, double tail, double charged) {
+                   fillSpan(rowOut.advantages, first, last, zero ? T(0) : saturated(tail - own * charged, T(0)), mask);
+                   if (rowOut.returns != nullptr) fillSpan(rowOut.returns, first, last, saturated(tail, T(0)), mask);
+                 });
   });
   return kOk;
+}
+
+template <StepKind kKind, class T, class Mask, class Charge>
+int64_t runTokens(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const Charge& charge,
+                  const Output<T>& out, GroupStats* stats) {
+  return leaveOneOutTokens<T>(
+      batch, mask, charge, out, stats,
+      [&](bool last) {
+        // KL after the baseline is paid by the row alone: it is in the returns, not in what the siblings are told.
+        const T* kl = last || !in.klAfterBaseline ? in.kl : nullptr;
+        return TokenSource<T, Mask>{in.rewards, kl, in.klCoefficient, mask};
+      },
+      [&](int64_t row) {
+        const int64_t firstStep = kKind == StepKind::ends ? in.steps.begin(row) : 0;
+        return RowSteps<kKind, Mask>{mask, in.tokens.begin(row), firstStep, in.stepEnds};
+      },
+      [&](int64_t row) { return kKind == StepKind::ends ? in.steps.end(row) : 0; });
+}
+
+// Without a baseline per step there is no need to know the steps.
+template <class T, class Mask>
+int64_t runKind(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const ChargeOnce& charge,
+                const Output<T>& out, GroupStats* stats) {
+  return runTokens<StepKind::none>(batch, in, mask, charge, out, stats);
+}
+template <class T, class Mask, class Charge>
+int64_t runKind(const Batch& batch, const TokenRewards<T>& in, const Mask& mask, const Charge& charge,
+                const Output<T>& out, GroupStats* stats) {
+  return in.stepEnds == nullptr ? runTokens<StepKind::everyToken>(batch, in, mask, charge, out, stats)
+                                : runTokens<StepKind::ends>(batch, in, mask, charge, out, stats);
+}
+
+template <class T, class Mask, class Charge>
+int64_t runSteps(const Batch& batch, const StepRewards<T>& in, const Mask& mask, const Charge& charge,
+                 const Output<T>& out, GroupStats* stats) {
+  return leaveOneOutTokens<T>(
+      batch, mask, charge, out, stats, [&](bool) { return StepSource<T>{in.rewards}; },
+      [&](int64_t row) {
+        return RowSteps<StepKind::ends, Mask>{mask, in.tokens.begin(row), in.steps.begin(row), in.stepEnds};
+      },
+      [&](int64_t row) { return in.steps.end(row); });
 }
 
 }  // namespace
@@ -172,57 +218,22 @@ int64_t tokenRloo(const BaselineRule& rule, const TokenRewards<T>& in, const Gro
     const int64_t bad = firstNonFinite(in.kl, in.mask, 0, in.tokens.total());
     if (bad != kOk) return bad;
   }
-  const auto kind = perResponse(rule.baseline) ? RowSteps::Kind::none
-                    : in.stepEnds == nullptr   ? RowSteps::Kind::everyToken
-                                               : RowSteps::Kind::ends;
-  const bool ends = kind == RowSteps::Kind::ends;
-  const auto stepsOf = [&](int64_t row) {
-    return RowSteps{kind, in.tokens.begin(row), ends ? in.steps.begin(row) : 0, in.stepEnds, in.mask};
-  };
-  const auto lastStep = [&](int64_t row) { return ends ? in.steps.end(row) : 0; };
+  const Batch batch{rule, in.tokens, in.tokens, groups};
   const Output<T> out{advantages, returns};
-  // KL after the baseline is paid by the row alone: it is in the returns, not in what the siblings are told.
-  const T* told = in.klAfterBaseline ? nullptr : in.kl;
-  return leaveOneOutTokens<T>(
-      in.tokens, in.tokens, 1 << 15, groups, out, stats,
-      [&](int64_t row) {
-        TokenSource<T> source{in.rewards, told, in.klCoefficient, in.mask};
-        Summary summary = summarise(rule, in.mask, [&](const auto& visit) {
-          walkRow(rule, source, stepsOf(row), in.tokens, row, lastStep(row), visit);
-        });
-        summary.bad = source.bad;
-        summary.badIsNaN = source.bad != kOk && isNaN(in.rewards[source.bad]);
-        return summary;
-      },
-      [&](int64_t row, double baseline, bool zero) {
-        TokenSource<T> source{in.rewards, in.kl, in.klCoefficient, in.mask};
-        writeRow(out, in.mask, baseline, zero,
-                 [&](const auto& visit) { walkRow(rule, source, stepsOf(row), in.tokens, row, lastStep(row), visit); });
-      });
+  return byMask(in.mask, [&](const auto& mask) {
+    return byCharge(rule, mask, [&](const auto& charge) { return runKind(batch, in, mask, charge, out, stats); });
+  });
 }
 
 template <class T>
 int64_t stepRloo(const BaselineRule& rule, const StepRewards<T>& in, const Groups& groups, T* advantages, T* returns,
                  GroupStats* stats) {
-  const auto walk = [&](StepSource<T>& source, int64_t row, const auto& visit) {
-    const RowSteps steps{RowSteps::Kind::ends, in.tokens.begin(row), in.steps.begin(row), in.stepEnds, in.mask};
-    walkRow(rule, source, steps, in.tokens, row, in.steps.end(row), visit);
-  };
-  const Output<T> out{advantages, returns};
   // Without a mask the first pass touches steps only.
-  return leaveOneOutTokens<T>(
-      in.tokens, in.mask == nullptr ? in.steps : in.tokens, in.mask == nullptr ? 1 << 14 : 1 << 16, groups, out, stats,
-      [&](int64_t row) {
-        StepSource<T> source{in.rewards};
-        Summary summary = summarise(rule, in.mask, [&](const auto& visit) { walk(source, row, visit); });
-        summary.bad = source.bad;
-        summary.badIsNaN = source.bad != kOk && isNaN(in.rewards[source.bad]);
-        return summary;
-      },
-      [&](int64_t row, double baseline, bool zero) {
-        StepSource<T> source{in.rewards};
-        writeRow(out, in.mask, baseline, zero, [&](const auto& visit) { walk(source, row, visit); });
-      });
+  const Batch batch{rule, in.tokens, in.mask == nullptr ? in.steps : in.tokens, groups};
+  const Output<T> out{advantages, returns};
+  return byMask(in.mask, [&](const auto& mask) {
+    return byCharge(rule, mask, [&](const auto& charge) { return runSteps(batch, in, mask, charge, out, stats); });
+  });
 }
 
 template int64_t tokenRloo(const BaselineRule&, const TokenRewards<float>&, const Groups&, float*, float*, GroupStats*);

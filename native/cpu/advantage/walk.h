@@ -1,4 +1,5 @@
-// The tokens of a row from the last to the first, as spans over which nothing changes.
+// The tokens of a row from the last to the first, as spans over which nothing changes. Mask, kind of steps and charge
+// are types, so that the loops of the plain cases carry no tests.
 #pragma once
 
 #include "family.h"
@@ -6,28 +7,42 @@
 namespace minform {
 namespace MINFORM_ISA {
 
-// The counted steps of one row. A step whose last token is masked out is part of the step after it.
-struct RowSteps {
-  enum class Kind { none, ends, everyToken };
-  struct Step {
-    int64_t end;    // flat index of its last token, begin - 1 when there is no step left
-    int64_t index;  // which step of the batch it is
-  };
+struct NoMask {
+  static bool counts(int64_t) { return true; }
+  static int64_t count(int64_t first, int64_t last) { return last - first + 1; }
+};
 
-  Kind kind;
+struct ByteMask {
+  const uint8_t* bytes;
+
+  bool counts(int64_t i) const { return bytes[i] != 0; }
+  int64_t count(int64_t first, int64_t last) const { return countTokens(bytes, first, last); }
+};
+
+enum class StepKind { none, ends, everyToken };
+
+struct Step {
+  int64_t end;    // flat index of its last token, one before the row when there is no step left
+  int64_t index;  // which step of the batch it is
+};
+
+// The counted steps of one row. A step whose last token is masked out is part of the step after it.
+template <StepKind kKind, class Mask>
+struct RowSteps {
+  static constexpr StepKind kind = kKind;
+  Mask mask;
   int64_t begin;      // the row's first token
   int64_t firstStep;  // the row's first step
   const int32_t* ends;
-  const uint8_t* mask;
 
-  Step before(Step step) const {
-    if (kind == Kind::ends) {
+  Step before(const Step& step) const {
+    if (kKind == StepKind::ends) {
       for (int64_t i = step.index - 1; i >= firstStep; i--) {
-        if (trained(mask, begin + ends[i])) return {begin + ends[i], i};
+        if (mask.counts(begin + ends[i])) return {begin + ends[i], i};
       }
-    } else if (kind == Kind::everyToken) {
+    } else if (kKind == StepKind::everyToken) {
       for (int64_t end = step.end - 1; end >= begin; end--) {
-        if (trained(mask, end)) return {end, -1};
+        if (mask.counts(end)) return {end, -1};
       }
     }
     return {begin - 1, -1};
@@ -35,19 +50,19 @@ struct RowSteps {
 };
 
 // visit(first, last, returnOf, charged) for spans of tokens [first, last], the last span first: the return of every
-// token in the span (gamma 1), and the sum of charge(tokens of the step, counted) over the steps that end at or after
-// it. `source` holds the rewards: at(token, step that ends there or -1), and runStart(token, stop), the first token of
-// the span without rewards before `token`.
-template <class Source, class Charge, class Visit>
-inline void walkBackward(Source& source, const RowSteps& steps, int64_t end, int64_t lastStep, double charged,
-                         const Charge& charge, const Visit& visit) {
-  double tail = 0;
-  RowSteps::Step step = steps.before({end, lastStep});
+// token in the span (gamma 1), and `charged` plus charge(first, last) of the steps that end at or after it. `source`
+// holds the rewards: at(token, step that ends there or -1), and runStart(token, stop), the first token of the span
+// without rewards before `token`.
+template <class Source, class Steps, class Charge, class Visit>
+__attribute__((always_inline)) inline void walkBackward(Source& source, const Steps& steps, int64_t end,
+                                                        int64_t lastStep, const Charge& charge, const Visit& visit) {
+  double tail = 0, charged = Charge::initial;
+  Step step = steps.before({end, lastStep});
   for (int64_t token = end - 1; token >= steps.begin;) {
-    const bool closes = token == step.end;
+    const bool closes = Steps::kind != StepKind::none && token == step.end;
     tail += source.at(token, closes ? step.index : -1);
     if (closes) {
-      const RowSteps::Step below = steps.before(step);
+      const Step below = steps.before(step);
       charged += charge(below.end + 1, step.end);
       step = below;
     }
@@ -58,33 +73,38 @@ inline void walkBackward(Source& source, const RowSteps& steps, int64_t end, int
 }
 
 // Rewards on tokens: reward - coefficient * kl where kl is given.
-template <class T>
+template <class T, class Mask>
 struct TokenSource {
   const T* rewards;
   const T* kl;
   double coefficient;
-  const uint8_t* mask;
+  Mask mask;
   int64_t bad = kOk;  // the lowest index seen whose reward is NaN or infinite
 
   double at(int64_t token, int64_t) {
-    if (!trained(mask, token)) return 0;
+    if (!mask.counts(token)) return 0;
     const double reward = rewards[token];
     if (!isFinite(reward)) bad = token;
     return kl == nullptr ? reward : reward - coefficient * kl[token];
   }
   int64_t runStart(int64_t token, int64_t stop) const {
-    constexpr int64_t kBlock = 16;
     if (token <= stop || isBusy(token - 1)) return token;  // dense rewards never get to the blocks
-    while (token - kBlock >= stop) {
-      int busy = 0;
-      for (int64_t i = token - kBlock; i < token; i++) busy |= isBusy(i);
-      if (busy) break;
-      token -= kBlock;
-    }
+    while (token - kBlock >= stop && !isBusyBlock(token - kBlock)) token -= kBlock;
     while (token > stop && !isBusy(token - 1)) token--;
     return token;
   }
-  int isBusy(int64_t i) const { return (mask == nullptr || mask[i] != 0) & !((kl == nullptr) & (rewards[i] == 0)); }
+
+ private:
+  static constexpr int64_t kBlock = 32;
+
+  bool isBusy(int64_t i) const { return mask.counts(i) & !((kl == nullptr) & (rewards[i] == 0)); }
+
+  bool isBusyBlock(int64_t begin) const {
+    int busy = 0;
+    if (kl != nullptr) return mask.count(begin, begin + kBlock - 1) > 0;
+    for (int64_t i = begin; i < begin + kBlock; i++) busy |= mask.counts(i) & !(rewards[i] == 0);
+    return busy != 0;
+  }
 };
 
 // Rewards on the last tokens of steps.
@@ -100,6 +120,34 @@ struct StepSource {
   }
   int64_t runStart(int64_t, int64_t stop) const { return stop; }
 };
+
+// How often the baseline is charged: once for the row, or for every step once or once per token.
+struct ChargeOnce {
+  static constexpr double initial = 1;
+  double operator()(int64_t, int64_t) const { return 0; }
+};
+template <class Mask>
+struct ChargePerStep {
+  static constexpr double initial = 0;
+  Mask mask;
+  bool tokens;
+  int64_t left;  // tokens of a step that do not count
+
+  double operator()(int64_t first, int64_t last) const {
+    return tokens ? static_cast<double>(mask.count(first, last) - left) : 1;
+  }
+};
+
+// body(mask) with the mask as a type, then body(charge) likewise.
+template <class Body>
+int64_t byMask(const uint8_t* mask, const Body& body) {
+  return mask == nullptr ? body(NoMask{}) : body(ByteMask{mask});
+}
+template <class Mask, class Body>
+int64_t byCharge(const BaselineRule& rule, const Mask& mask, const Body& body) {
+  if (rule.baseline == Baseline::outcome || rule.baseline == Baseline::returns) return body(ChargeOnce{});
+  return body(ChargePerStep<Mask>{mask, rule.baseline == Baseline::token, rule.countSeparators ? 0 : 1});
+}
 
 }  // namespace MINFORM_ISA
 }  // namespace minform

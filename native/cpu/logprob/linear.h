@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gemm/gemm.h"
+#include "minform/logprob.h"
 
 namespace minform {
 namespace MINFORM_ISA {
@@ -28,8 +29,9 @@ class LinearTiles {
  public:
   LinearTiles(const LinearInput& in, int64_t workers)
       : in_(in),
-        positionsAtOnce_(smaller(
-            kDepth, larger<int64_t>(16, (int64_t{8} << 20) / (in.hidden.columns * static_cast<int64_t>(sizeof(T)))))),
+        positionsAtOnce_(evenShare(
+            in.hidden.rows, smaller(kDepth, larger<int64_t>(16, kHiddenBytes / (in.hidden.columns *
+                                                                                static_cast<int64_t>(sizeof(T))))))),
         hidden_(panelElements<T>(in.hidden.columns, smaller(positionsAtOnce_, in.hidden.rows))),
         left_(workers * kTileTokens<T> * kLeftStride),
         logits_(workers * kTileTokens<T> * kLeftStride) {}
@@ -71,6 +73,14 @@ class LinearTiles {
   }
 
  private:
+  static constexpr int64_t kHiddenBytes = int64_t{8} << 20;
+
+  // The rounds that `most` at a time need, but of equal size.
+  static int64_t evenShare(int64_t rows, int64_t most) {
+    const int64_t rounds = (rows + most - 1) / most;
+    return (rows + rounds - 1) / rounds;
+  }
+
   int64_t depthAt(int64_t k) const { return smaller(kDepth, in_.hidden.columns - k); }
 
   const LinearInput& in_;

@@ -3,6 +3,7 @@
 
 #include "elements.h"
 #include "lanes.h"
+#include "minform/logprob.h"
 
 namespace minform {
 namespace MINFORM_ISA {
@@ -67,7 +68,12 @@ struct Partial {
     out.logSumExp[row] = max * inverseTemperature + logSum;
     // + 0.0: a certain token has log-prob and entropy +0.
     out.logProbs[row] = static_cast<T>((targetLogit - max) * inverseTemperature - logSum + 0.0);
-    if (out.entropy != nullptr) out.entropy[row] = static_cast<T>(larger(logSum - weighted / sum, 0.0) + 0.0);
+    if (out.entropy != nullptr) {
+      const double entropy = logSum - weighted / sum;
+      // In float32 logits of -Infinity count as 2^-124 each: all of them together stay below this.
+      const double faint = sizeof(T) == sizeof(float) ? 0x1p-80 : 0;
+      out.entropy[row] = entropy > faint || isNaN(entropy) ? static_cast<T>(entropy) : T(0);
+    }
     if (out.sumSquaredProbs != nullptr) out.sumSquaredProbs[row] = static_cast<T>(squares / (sum * sum));
     return sum > 0;
   }

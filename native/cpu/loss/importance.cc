@@ -18,55 +18,82 @@ struct WeightKernel {
   WeightLevel level;
   double low, high, limit;
 
-  // The weight of a unit (a token, or a response) after the correction; counts the unit.
-  double correct(double logWeight, Tally& tally) const {
-    const double log = clamped(logWeight, -limit, limit);
-    const double raw = ::exp(log);
-    const bool outside = raw < low || high < raw;
-    const double weight = !outside ? raw : (correction == Correction::mask ? 0 : clamped(raw, low, high));
-    double* sums = tally.sums;
-    sums[kWeightUnits] += 1;
-    sums[kWeightRaw] += raw;
-    sums[kWeightRawSquared] += raw * raw;
-    sums[kWeightCorrected] += weight;
-    sums[kWeightCorrectedSquared] += weight * weight;
-    sums[kWeightOutside] += outside;
-    sums[kWeightClamped] += log != logWeight;
-    return weight;
-  }
-
   // The weight that all tokens of the row share; unused at token level.
-  double row(const WeightStreams& streams, int64_t row, int64_t length, Tally& tally) const {
-    if (level == WeightLevel::token || length == 0) return 0;
+  T row(const WeightStreams& streams, int64_t row, int64_t length, Tally& tally) const {
+    if (level == WeightLevel::token || length == 0) return T(0);
     double sum = 0;
     streams.template eachBlock<false>(row, [&](const WeightBlock& block) {
+      const T *old = block.in[kOldLogProb], *rollout = block.in[kRolloutLogProb];
+      alignas(64) double terms[kBlock];
       for (int i = 0; i < block.count; i++) {
-        sum += clamped(logRatio(block, i), -kLargestLogRatio, kLargestLogRatio);
+        terms[i] = clamped<double>(static_cast<double>(old[i]) - static_cast<double>(rollout[i]), -kLargestLogRatio,
+                                   kLargestLogRatio);
       }
+      sum += sumOf(terms, block.count);
       return -1;
     });
-    return correct(level == WeightLevel::sequenceMean ? sum / static_cast<double>(length) : sum, tally);
+    const double logWeight = level == WeightLevel::sequenceMean ? sum / static_cast<double>(length) : sum;
+    const double log = clamped(logWeight, -limit, limit);
+    const double raw = ::exp(log);
+    const double weight = correct(raw, low, high);
+    tallyUnits(&raw, &weight, 1, low, high, tally.sums);
+    tally.sums[kWeightClamped] += log != logWeight;
+    return static_cast<T>(weight);
   }
 
-  int block(const WeightBlock& block, double rowWeight, T, Tally& tally) const {
-    for (int i = 0; i < block.count; i++) {
-      const double d = logRatio(block, i);
-      if (isNaN(d)) return i;
-      const double weight = level == WeightLevel::token ? correct(d, tally) : rowWeight;
-      const double log = clamped(d, -limit, limit);
-      block.out[0][i] = static_cast<T>(weight);
-      tally.sums[kWeightOverTokens] += weight;
-      tally.sums[kWeightK1] -= log;
-      tally.sums[kWeightK3] += expRest(log, 0.0);
-      tally.highest = larger(tally.highest, d);
-      tally.lowest = smaller(tally.lowest, d);
+  int block(const WeightBlock& block, T rowWeight, T, Tally& tally) const {
+    const int count = block.count;
+    const T *old = block.in[kOldLogProb], *rollout = block.in[kRolloutLogProb];
+    const T bound = static_cast<T>(limit), lowest = static_cast<T>(low), highest = static_cast<T>(high);
+    alignas(64) T raw[kBlock], log[kBlock], ratio[kBlock], k3[kBlock], weight[kBlock];
+    int32_t bad = 0, clampedTokens = 0;
+    for (int i = 0; i < count; i++) {
+      raw[i] = old[i] - rollout[i];
+      log[i] = clamped(raw[i], -bound, bound);
+      ratio[i] = expOf(log[i]);
+      k3[i] = expRest(log[i], ratio[i]);
+      bad |= isNaN(raw[i]);
+      clampedTokens += log[i] != raw[i];
     }
+    if (bad != 0) {
+      int at = 0;
+      while (!isNaN(raw[at])) at++;
+      return at;
+    }
+    for (int i = 0; i < count; i++) weight[i] = correct(ratio[i], lowest, highest);
+    if (level == WeightLevel::token) {
+      tallyUnits(ratio, weight, count, lowest, highest, tally.sums);
+      tally.sums[kWeightClamped] += clampedTokens;
+    } else {
+      for (int i = 0; i < count; i++) weight[i] = rowWeight;
+    }
+    for (int i = 0; i < count; i++) block.out[0][i] = weight[i];
+    tally.sums[kWeightOverTokens] += sumOf(weight, count);
+    tally.sums[kWeightK1] -= sumOf(log, count);
+    tally.sums[kWeightK3] += sumOf(k3, count);
+    tally.range(raw, count);
     return -1;
   }
 
  private:
-  static double logRatio(const WeightBlock& block, int i) {
-    return static_cast<double>(block.in[kOldLogProb][i]) - static_cast<double>(block.in[kRolloutLogProb][i]);
+  template <class W>
+  W correct(W raw, W least, W most) const {
+    const bool outside = (raw < least) | (most < raw);
+    const W inside = clamped(raw, least, most);
+    return outside & (correction == Correction::mask) ? W(0) : inside;
+  }
+
+  // Units: tokens, or one response.
+  template <class W>
+  static void tallyUnits(const W* raw, const W* weight, int count, W least, W most, double* sums) {
+    int32_t outside = 0;
+    for (int i = 0; i < count; i++) outside += (raw[i] < least) | (most < raw[i]);
+    sums[kWeightUnits] += count;
+    sums[kWeightOutside] += outside;
+    sums[kWeightRaw] += sumOf(raw, count);
+    sums[kWeightRawSquared] += sumOfSquares(raw, count);
+    sums[kWeightCorrected] += sumOf(weight, count);
+    sums[kWeightCorrectedSquared] += sumOfSquares(weight, count);
   }
 };
 

@@ -63,10 +63,7 @@ struct KlKernel {
       }
     }
     T *values = block.out[kValues], *out = block.out[kGradient];
-    T highest = raw[0], lowest = raw[0];
     for (int i = 0; i < count; i++) {
-      highest = larger(highest, raw[i]);
-      lowest = smaller(lowest, raw[i]);
       values[i] = value[i] + T(0);
       out[i] = scale * slope[i] + T(0);
     }
@@ -75,8 +72,7 @@ struct KlKernel {
     tally.sums[kKlK3] += sumOf(k3, count);
     tally.sums[kKlClamped] += clampedTokens;
     if (clampedTokens > 0) tallyRaw(raw, log, count, tally.sums);
-    tally.highest = larger(tally.highest, static_cast<double>(highest));
-    tally.lowest = smaller(tally.lowest, static_cast<double>(lowest));
+    tally.range(raw, count);
     return -1;
   }
 

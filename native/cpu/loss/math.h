@@ -40,8 +40,8 @@ inline float expMinusOne(float x, float e) {
 }
 inline double expMinusOne(double x, double) { return ::expm1(x); }
 
-// The lowest log-prob that enters a value; a loss of -A log pi stays finite where log pi is -Infinity.
-constexpr double kLowestLogProb = -1e4;
+// Log-probs enter a value limited to +- this: a loss of -A log pi stays finite where log pi is -Infinity.
+constexpr double kLargestLogProb = 1e4;
 
 // Sum of x[0 .. count) in float64, in lanes.
 template <class T>

@@ -1,7 +1,8 @@
 // The policy objectives: loss of a token and its derivative with respect to the token's log-prob.
 //
-// token(ratio, logRatio, advantage, logProb, row) -> Term. `ratio` is exp of the clamped log-ratio. Where a term and
-// its clipped form tie, the unclipped one's derivative is taken: `>` in place of `>=` throughout.
+// token(ratio, logRatio, advantage, logProb, row) -> Term. `ratio` is exp of the clamped log-ratio, or the row's. Where
+// a term and its clipped form tie, the unclipped one's derivative is taken: `>` in place of `>=` throughout. Conditions
+// are joined by & and |, not && and ||, whose branches would keep the loops over tokens from becoming vector code.
 #pragma once
 
 #include "math.h"
@@ -36,6 +37,7 @@ struct RowValue {
 struct TokenObjective {
   static constexpr bool kUsesRatio = true;   // reads the old log-probs
   static constexpr bool kRowPass = false;    // needs RowSums
+  static constexpr bool kRowRatio = false;   // token() is given the row's ratio
   static constexpr bool kRowWeight = false;  // uses the row's mean importance weight in place of the tokens'
   static constexpr bool kDetached = false;   // the ratio is a constant for the gradient
 };
@@ -50,17 +52,17 @@ struct Ppo : TokenObjective {
         dualClip(static_cast<T>(p.dualClip)),
         maxRatio(static_cast<T>(p.maxRatio)) {}
 
-  Term<T> token(T ratio, T, T advantage, T, const RowValue<T>&) const {
+  Term<T> token(T ratio, T, T advantage, T, RowValue<T>) const {
     const bool negative = advantage < 0;
-    const bool cut = negative && ratio > maxRatio;
+    const bool cut = negative & (ratio > maxRatio);
     const T plain = -advantage * (cut ? maxRatio : ratio);
     const T bounded = -advantage * clamped(ratio, low, high);
     const bool clip = bounded > plain;
     const T upper = clip ? bounded : plain;
     const T ceiling = -advantage * dualClip;
-    const bool dual = negative && upper > ceiling;
-    const bool lower = dual || (cut && !clip);
-    return {dual ? ceiling : upper, clip || lower ? T(0) : -advantage * ratio,
+    const bool dual = negative & (upper > ceiling);
+    const bool lower = dual | (cut & !clip);
+    return {dual ? ceiling : upper, clip | lower ? T(0) : -advantage * ratio,
             (clip ? kClippedFlag : 0u) | (lower ? kLowerFlag : 0u)};
   }
 };
@@ -69,15 +71,13 @@ struct Ppo : TokenObjective {
 template <class T>
 struct Gspo : Ppo<T> {
   static constexpr bool kRowPass = true;
+  static constexpr bool kRowRatio = true;
 
   explicit Gspo(const PolicyParameters& p) : Ppo<T>(p) {}
 
   T rowTerm(T logRatio, T) const { return logRatio; }
   RowValue<T> finish(const RowSums& sums, double length) const {
     return {static_cast<T>(::exp(sums.logRatio / length)), T(0)};
-  }
-  Term<T> token(T, T logRatio, T advantage, T logProb, const RowValue<T>& row) const {
-    return Ppo<T>::token(row.ratio, logRatio, advantage, logProb, row);
   }
 };
 
@@ -98,11 +98,16 @@ struct Gmpo : TokenObjective {
     const double ratio = ::exp(sums.logRatio / length);
     return {T(0), static_cast<T>(-(sums.advantage / length) * ratio * (sums.weight / length))};
   }
-  Term<T> token(T, T logRatio, T advantage, T, const RowValue<T>& row) const {
-    const bool clip = advantage != 0 && rowTerm(logRatio, advantage) != logRatio;
-    return {row.loss, clip || advantage == 0 ? T(0) : row.loss, clip ? kClippedFlag : 0u};
+  Term<T> token(T, T logRatio, T advantage, T, RowValue<T> row) const {
+    const bool clip = (advantage != 0) & (rowTerm(logRatio, advantage) != logRatio);
+    return {row.loss, clip | (advantage == 0) ? T(0) : row.loss, clip ? kClippedFlag : 0u};
   }
 };
+
+template <class T>
+inline T limitedLogProb(T logProb) {
+  return clamped(logProb, static_cast<T>(-kLargestLogProb), static_cast<T>(kLargestLogProb));
+}
 
 // -sg[clip(ratio)] A log pi.
 template <class T>
@@ -112,12 +117,10 @@ struct Cispo : TokenObjective {
 
   explicit Cispo(const PolicyParameters& p) : low(static_cast<T>(p.low)), high(static_cast<T>(p.high)) {}
 
-  Term<T> token(T ratio, T, T advantage, T logProb, const RowValue<T>&) const {
+  Term<T> token(T ratio, T, T advantage, T logProb, RowValue<T>) const {
     const T weight = clamped(ratio, low, high);
-    const T floor = static_cast<T>(kLowestLogProb);
-    const T slope = -advantage * weight;
-    return {slope * larger(logProb, floor), slope,
-            (weight != ratio ? kClippedFlag : 0u) | (logProb < floor ? kClampedFlag : 0u)};
+    const T limited = limitedLogProb(logProb), slope = -advantage * weight;
+    return {slope * limited, slope, (weight != ratio ? kClippedFlag : 0u) | (limited != logProb ? kClampedFlag : 0u)};
   }
 };
 
@@ -129,7 +132,7 @@ struct Sapo : TokenObjective {
   explicit Sapo(const PolicyParameters& p)
       : tauPositive(static_cast<T>(p.tauPositive)), tauNegative(static_cast<T>(p.tauNegative)) {}
 
-  Term<T> token(T ratio, T, T advantage, T, const RowValue<T>&) const {
+  Term<T> token(T ratio, T, T advantage, T, RowValue<T>) const {
     const T tau = advantage > 0 ? tauPositive : tauNegative;
     const T e = expOf(-tau * (ratio - T(1)));
     const T gate = T(1) / (T(1) + e);
@@ -145,9 +148,9 @@ struct Reinforce : TokenObjective {
 
   explicit Reinforce(const PolicyParameters&) {}
 
-  Term<T> token(T, T, T advantage, T logProb, const RowValue<T>&) const {
-    const T floor = static_cast<T>(kLowestLogProb);
-    return {-advantage * larger(logProb, floor), -advantage, logProb < floor ? kClampedFlag : 0u};
+  Term<T> token(T, T, T advantage, T logProb, RowValue<T>) const {
+    const T limited = limitedLogProb(logProb);
+    return {-advantage * limited, -advantage, limited != logProb ? kClampedFlag : 0u};
   }
 };
 

@@ -50,7 +50,7 @@ struct PolicyKernel {
     }
   }
 
-  int block(const PolicyBlock& block, const RowValue<T>& row, T scale, Tally& tally) const {
+  int block(const PolicyBlock& block, RowValue<T> row, T scale, Tally& tally) const {
     const int count = block.count;
     const T *logProb = block.in[kLogProb], *old = block.in[kOldLogProb];
     const T *advantage = block.in[kAdvantage], *weight = block.in[kWeight];
@@ -63,22 +63,22 @@ struct PolicyKernel {
       ratio[i] = Objective::kUsesRatio ? expOf(log[i]) : T(1);
       k3[i] = Objective::kUsesRatio ? expRest(log[i], ratio[i]) : T(0);
     }
+    alignas(64) T rowRatio[kBlock];
+    for (int i = 0; Objective::kRowRatio && i < count; i++) rowRatio[i] = row.ratio;
+    const T* used = Objective::kRowRatio ? rowRatio : ratio;
     for (int i = 0; i < count; i++) {
-      const Term<T> term = objective.token(ratio[i], log[i], advantage[i], logProb[i], row);
+      const Term<T> term = objective.token(used[i], log[i], advantage[i], logProb[i], row);
       const T factor = Objective::kRowWeight ? T(1) : weight[i];
-      const bool clamp = Objective::kUsesRatio && log[i] != raw[i];
-      const bool bad = isNaN(raw[i]) || !isFinite(advantage[i]) || !isFinite(weight[i]);
+      const bool clamp = Objective::kUsesRatio & (log[i] != raw[i]);
+      const bool bad = isNaN(raw[i]) | !isFinite(advantage[i]) | !isFinite(weight[i]);
       loss[i] = term.loss * factor;
-      slope[i] = clamp && !Objective::kDetached ? T(0) : term.slope * factor;
+      slope[i] = clamp & !Objective::kDetached ? T(0) : term.slope * factor;
       flags[i] = (term.flags | (clamp ? kClampedFlag : 0u)) | (bad ? kBadFlag : 0u);
     }
     uint32_t flagSum = 0, flagUnion = 0;
-    T highest = raw[0], lowest = raw[0];
     for (int i = 0; i < count; i++) {
       flagSum += flags[i];
       flagUnion |= flags[i];
-      highest = larger(highest, raw[i]);
-      lowest = smaller(lowest, raw[i]);
     }
     if ((flagUnion & kBadFlag) != 0) {
       int bad = 0;
@@ -100,8 +100,7 @@ struct PolicyKernel {
     sums[kPolicyClippedLower] += flagSum / kLowerFlag % 1024;
     sums[kPolicyClamped] += clampedTokens;
     if (clampedTokens > 0 && Objective::kUsesRatio) tallyRaw(raw, limit, count, sums);
-    tally.highest = larger(tally.highest, static_cast<double>(highest));
-    tally.lowest = smaller(tally.lowest, static_cast<double>(lowest));
+    tally.range(raw, count);
     return -1;
   }
 };
@@ -109,14 +108,14 @@ struct PolicyKernel {
 template <class T, class Objective>
 int64_t run(const PolicyParameters& parameters, const PolicyInput<T>& in, const Aggregation& aggregation,
             T* gradLogProbs, double* slots) {
-  const Streams<T, kPolicyStreams, 1> streams{in.rows,
-                                              in.mask,
-                                              {perToken(in.logProbs), perTokenOr(in.oldLogProbs, T(0)),
-                                               Stream<T>{in.advantages, in.advantagePerRow, T(0)},
-                                               perTokenOr(in.importanceWeights, T(1))},
-                                              {gradLogProbs}};
-  // Without a ratio nothing is clamped: log-probs have a floor of their own.
-  const double limit = Objective::kUsesRatio ? parameters.logRatioClamp : -kLowestLogProb;
+  const Streams<T, kPolicyStreams, 1> streams{
+      in.rows,
+      in.mask,
+      {perToken(in.logProbs), perTokenOr(in.oldLogProbs, T(0)), Stream<T>{in.advantages, in.advantagePerRow, T(0)},
+       perTokenOr(in.importanceWeights, T(1))},
+      {gradLogProbs}};
+  // Without a ratio the log-prob is what is limited.
+  const double limit = Objective::kUsesRatio ? parameters.logRatioClamp : kLargestLogProb;
   const PolicyKernel<T, Objective> kernel{Objective(parameters), static_cast<T>(limit)};
   return walk<T>(streams, kernel, aggregation, slots);
 }

@@ -80,8 +80,8 @@ int64_t value(const ValueInput<T>& in, const Aggregation& aggregation, T* gradVa
 }
 
 template <class T>
-int64_t entropy(const Rows& rows, const T* entropy, const uint8_t* mask, const Aggregation& aggregation,
-                T* gradEntropy, double* slots) {
+int64_t entropy(const Rows& rows, const T* entropy, const uint8_t* mask, const Aggregation& aggregation, T* gradEntropy,
+                double* slots) {
   const Streams<T, 1, 1> streams{rows, mask, {perToken(entropy)}, {gradEntropy}};
   return walk<T>(streams, EntropyKernel<T>{}, aggregation, slots);
 }

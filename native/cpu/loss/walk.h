@@ -109,6 +109,28 @@ struct Tally {
   double loss;
   double sums[kMaxTallies];
   double highest, lowest;
+
+  // Widens highest and lowest by x[0 .. count), count > 0.
+  template <class T>
+  void range(const T* x, int count) {
+    T high[kLanes], low[kLanes];
+    for (int lane = 0; lane < kLanes; lane++) high[lane] = low[lane] = x[0];
+    int i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (int lane = 0; lane < kLanes; lane++) {
+        high[lane] = larger(high[lane], x[i + lane]);
+        low[lane] = smaller(low[lane], x[i + lane]);
+      }
+    }
+    for (; i < count; i++) {
+      high[0] = larger(high[0], x[i]);
+      low[0] = smaller(low[0], x[i]);
+    }
+    for (int lane = 0; lane < kLanes; lane++) {
+      highest = larger(highest, static_cast<double>(high[lane]));
+      lowest = smaller(lowest, static_cast<double>(low[lane]));
+    }
+  }
 };
 
 inline Tally emptyTally() {

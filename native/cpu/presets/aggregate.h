@@ -18,7 +18,8 @@ class RowWeights {
       counted += length > 0;
       weights_[row] = length == 0 && rule.skipEmpty != 0 ? 0 : 1 / rowDivisor(static_cast<double>(length));
     }
-    const double divisor = rule.scale * batchDivisor(static_cast<double>(tokens), static_cast<double>(counted), static_cast<double>(shape.rows));
+    const double divisor = rule.scale * batchDivisor(static_cast<double>(tokens), static_cast<double>(counted),
+                                                     static_cast<double>(shape.rows));
     for (int64_t row = 0; row < shape.rows; row++) weights_[row] /= divisor;
   }
 

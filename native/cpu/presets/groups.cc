@@ -133,8 +133,8 @@ void weightedMeans(const PeerGroupShape& groups, const T* scores, const T* weigh
 }
 
 #define MINFORM_INSTANTIATE(T)                                                          \
-  template void groupScores(const PeerGroupShape&, const PeerGroupRule&, const T*, T*);         \
-  template void othersRatio(const PeerGroupShape&, const T*, const T*, T*);                 \
+  template void groupScores(const PeerGroupShape&, const PeerGroupRule&, const T*, T*); \
+  template void othersRatio(const PeerGroupShape&, const T*, const T*, T*);             \
   template void weightedMeans(const PeerGroupShape&, const T*, const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

@@ -73,7 +73,7 @@ struct RowResult {
 
 template <class T>
 PeerPolicyStats policyLoss(const PaddedShape& shape, const PeerPolicyRule& rule, const PeerAggregateRule& aggregate,
-                       const T* logProbs, const T* oldLogProbs, const T* advantages, T* gradient) {
+                           const T* logProbs, const T* oldLogProbs, const T* advantages, T* gradient) {
   RowWeights weights(shape, aggregate);
   Scratch<RowResult> results(shape.rows);
   const bool onRatio = rule.loss == PeerTokenLoss::clip || rule.loss == PeerTokenLoss::softGate;
@@ -84,13 +84,15 @@ PeerPolicyStats policyLoss(const PaddedShape& shape, const PeerPolicyRule& rule,
     double sequence = 0;
     const int64_t tokens = rowLength(shape, row);
     const double length = rule.level == PeerRatioLevel::sequenceSum ? 1 : larger(static_cast<double>(tokens), 1.0);
-    for (int64_t i = begin; i < end; i++) sequence += (static_cast<double>(logProbs[i]) - oldLogProbs[i]) * shape.mask[i];
+    for (int64_t i = begin; i < end; i++)
+      sequence += (static_cast<double>(logProbs[i]) - oldLogProbs[i]) * shape.mask[i];
     sequence /= length;
     double reaching = 0;  // gradient that reaches a ratio shared by the row
     result.loss = weights.rowLoss(shape, row, [&](int64_t i) {
       const double logProb = logProbs[i];
       const double token = logProb - oldLogProbs[i];
-      const double logRatio = rule.level == PeerRatioLevel::token ? token : (shared ? sequence : (logProb - logProb) + sequence);
+      const double logRatio =
+          rule.level == PeerRatioLevel::token ? token : (shared ? sequence : (logProb - logProb) + sequence);
       const double bounded = clamped(logRatio, rule.logLow, rule.logHigh);
       const double advantage = advantages[rule.rowAdvantages != 0 ? row : i];
       Term term = termOf(rule, expAs<T>(bounded), logProb, advantage);
@@ -129,7 +131,7 @@ PeerPolicyStats policyLoss(const PaddedShape& shape, const PeerPolicyRule& rule,
 
 template <class T>
 PeerPolicyStats geometricMeanLoss(const PaddedShape& shape, const PeerPolicyRule& rule, const T* logProbs,
-                              const T* oldLogProbs, const T* advantages, T* gradient) {
+                                  const T* oldLogProbs, const T* advantages, T* gradient) {
   Scratch<RowResult> results(shape.rows);
   forRows(shape, [&](int64_t row) {
     const int64_t begin = row * shape.width, end = begin + shape.width;
@@ -169,9 +171,10 @@ PeerPolicyStats geometricMeanLoss(const PaddedShape& shape, const PeerPolicyRule
 }
 
 #define MINFORM_INSTANTIATE(T)                                                                                        \
-  template PeerPolicyStats policyLoss(const PaddedShape&, const PeerPolicyRule&, const PeerAggregateRule&, const T*, const T*,    \
-                                  const T*, T*);                                                                      \
-  template PeerPolicyStats geometricMeanLoss(const PaddedShape&, const PeerPolicyRule&, const T*, const T*, const T*, T*);
+  template PeerPolicyStats policyLoss(const PaddedShape&, const PeerPolicyRule&, const PeerAggregateRule&, const T*,  \
+                                      const T*, const T*, T*);                                                        \
+  template PeerPolicyStats geometricMeanLoss(const PaddedShape&, const PeerPolicyRule&, const T*, const T*, const T*, \
+                                             T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)
 

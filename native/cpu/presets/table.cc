@@ -28,7 +28,8 @@ void othersRatio(const PeerGroupShape&, const T*, const T*, T*);
 template <class T>
 void weightedMeans(const PeerGroupShape&, const T*, const T*, T*);
 template <class T>
-PeerPolicyStats policyLoss(const PaddedShape&, const PeerPolicyRule&, const PeerAggregateRule&, const T*, const T*, const T*, T*);
+PeerPolicyStats policyLoss(const PaddedShape&, const PeerPolicyRule&, const PeerAggregateRule&, const T*, const T*,
+                           const T*, T*);
 template <class T>
 PeerPolicyStats geometricMeanLoss(const PaddedShape&, const PeerPolicyRule&, const T*, const T*, const T*, T*);
 template <class T>
@@ -36,7 +37,8 @@ double aggregate(const PaddedShape&, const PeerAggregateRule&, const T*);
 template <class T>
 void kl(const PaddedShape&, const PeerKlRule&, const T*, const T*, T*, T*);
 template <class T>
-PeerPolicyStats valueLoss(const PaddedShape&, const PeerValueRule&, const PeerAggregateRule&, double, const T*, const T*, const T*, T*);
+PeerPolicyStats valueLoss(const PaddedShape&, const PeerValueRule&, const PeerAggregateRule&, double, const T*,
+                          const T*, const T*, T*);
 
 template <class T>
 static void fill(PresetKernels<T>& kernels) {

@@ -19,7 +19,8 @@ void rowSums(const PaddedShape& shape, const T* values, bool masked, T* out) {
 template <class T>
 void spread(const PaddedShape& shape, const T* rowValues, T* out) {
   forRows(shape, [&](int64_t row) {
-    for (int64_t i = row * shape.width; i < (row + 1) * shape.width; i++) out[i] = rowValues[row] * static_cast<T>(shape.mask[i]);
+    for (int64_t i = row * shape.width; i < (row + 1) * shape.width; i++)
+      out[i] = rowValues[row] * static_cast<T>(shape.mask[i]);
   });
 }
 
@@ -116,9 +117,11 @@ bool whiten(const PaddedShape& shape, const PeerWhitenRule& rule, const T* value
   if (rule.unbiased != 0 && count < 2) return false;
   const double divisor = count + rule.countEpsilon;
   const double mean = maskedSum(shape, select, [&](int64_t i) { return static_cast<double>(values[i]); }) / divisor;
-  double variance = maskedSum(shape, select, [&](int64_t i) { return (values[i] - mean) * (values[i] - mean); }) / divisor;
+  double variance =
+      maskedSum(shape, select, [&](int64_t i) { return (values[i] - mean) * (values[i] - mean); }) / divisor;
   if (rule.unbiased != 0) variance *= count / (count - 1);
-  const double scale = 1 / ::sqrt(rule.clampFloor != 0 ? (variance < rule.floor ? rule.floor : variance) : variance + rule.floor);
+  const double scale =
+      1 / ::sqrt(rule.clampFloor != 0 ? (variance < rule.floor ? rule.floor : variance) : variance + rule.floor);
   forRows(shape, [&](int64_t row) {
     for (int64_t i = row * shape.width; i < (row + 1) * shape.width; i++) {
       const double whitened = (values[i] - mean) * scale;
@@ -128,14 +131,14 @@ bool whiten(const PaddedShape& shape, const PeerWhitenRule& rule, const T* value
   return true;
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                                        \
-  template void rowSums(const PaddedShape&, const T*, bool, T*);                                                      \
-  template void spread(const PaddedShape&, const T*, T*);                                                             \
-  template void subtractRows(const PaddedShape&, const T*, const T*, const T*, const uint8_t*, bool, T*);             \
-  template void addAtLast(const PaddedShape&, const T*, T*);                                                          \
-  template void stepTokens(const PaddedShape&, const uint8_t*, T*);                                                   \
-  template void returns(const PaddedShape&, const PeerReturnRule&, const T*, T*);                                   \
-  template void gae(const PaddedShape&, PeerMaskUse, const T*, const T*, double, double, T*, T*);                         \
+#define MINFORM_INSTANTIATE(T)                                                                            \
+  template void rowSums(const PaddedShape&, const T*, bool, T*);                                          \
+  template void spread(const PaddedShape&, const T*, T*);                                                 \
+  template void subtractRows(const PaddedShape&, const T*, const T*, const T*, const uint8_t*, bool, T*); \
+  template void addAtLast(const PaddedShape&, const T*, T*);                                              \
+  template void stepTokens(const PaddedShape&, const uint8_t*, T*);                                       \
+  template void returns(const PaddedShape&, const PeerReturnRule&, const T*, T*);                         \
+  template void gae(const PaddedShape&, PeerMaskUse, const T*, const T*, double, double, T*, T*);         \
   template bool whiten(const PaddedShape&, const PeerWhitenRule&, const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

@@ -50,7 +50,8 @@ double aggregate(const PaddedShape& shape, const PeerAggregateRule& rule, const 
 }
 
 template <class T>
-void kl(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, const T* refLogProbs, T* values, T* slopes) {
+void kl(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, const T* refLogProbs, T* values,
+        T* slopes) {
   forRows(shape, [&](int64_t row) {
     for (int64_t i = row * shape.width; i < (row + 1) * shape.width; i++) {
       double value = 0, slope = 0;
@@ -63,7 +64,7 @@ void kl(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, con
 
 template <class T>
 PeerPolicyStats valueLoss(const PaddedShape& shape, const PeerValueRule& rule, const PeerAggregateRule& aggregate,
-                      double countEpsilon, const T* predicted, const T* old, const T* returns, T* gradient) {
+                          double countEpsilon, const T* predicted, const T* old, const T* returns, T* gradient) {
   RowWeights weights(shape, aggregate);
   Scratch<double> clipped(shape.rows);
   const double loss = sumRows(shape, [&](int64_t row) {
@@ -73,7 +74,8 @@ PeerPolicyStats valueLoss(const PaddedShape& shape, const PeerValueRule& rule, c
       const double v = predicted[i], target = returns[i];
       double error = (v - target) * (v - target), slope = 2 * (v - target);
       if (rule.clipRange >= 0) {
-        const double low = static_cast<double>(old[i]) - rule.clipRange, high = static_cast<double>(old[i]) + rule.clipRange;
+        const double low = static_cast<double>(old[i]) - rule.clipRange,
+                     high = static_cast<double>(old[i]) + rule.clipRange;
         const double bounded = clamped(v, low, high);
         const bool atBound = rule.splitAtBounds != 0 && (v == low || v == high);
         const double passing = !(v >= low && v <= high) ? 0 : (atBound ? 0.5 : 1);
@@ -96,11 +98,11 @@ PeerPolicyStats valueLoss(const PaddedShape& shape, const PeerValueRule& rule, c
   return {loss, clippedTokens / (tokenCount(shape) + countEpsilon), 0, 0};
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                             \
-  template double aggregate(const PaddedShape&, const PeerAggregateRule&, const T*);                           \
-  template void kl(const PaddedShape&, const PeerKlRule&, const T*, const T*, T*, T*);                         \
-  template PeerPolicyStats valueLoss(const PaddedShape&, const PeerValueRule&, const PeerAggregateRule&, double, const T*, const T*, \
-                                 const T*, T*);
+#define MINFORM_INSTANTIATE(T)                                                                                   \
+  template double aggregate(const PaddedShape&, const PeerAggregateRule&, const T*);                             \
+  template void kl(const PaddedShape&, const PeerKlRule&, const T*, const T*, T*, T*);                           \
+  template PeerPolicyStats valueLoss(const PaddedShape&, const PeerValueRule&, const PeerAggregateRule&, double, \
+                                     const T*, const T*, const T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)
 

@@ -3,8 +3,8 @@
 //
 // Arithmetic for float32, bfloat16 and float16 logits (T = float): exp in float32 on z - max, at most 8 terms added in
 // float32 before they are folded into float64; maxima, merges, logarithms and the target's own term are float64. Every
-// result is within 4e-7 * max(1, |value|) of the exact one on the logits as stored, logSumExp within 4e-7 absolute
-// (plus its float64 rounding). T = double is float64 throughout with the C library's exp.
+// result is within 1e-6 * max(1, |value|) of the exact one on the logits as stored. T = double is float64 throughout
+// with the C library's exp.
 //
 // A row is cut into fixed segments that merge in order: its bits depend on its own values only, not on the batch,
 // the number of threads or the instruction set. (Exception: the products behind linear* use fused multiply-add where
@@ -13,19 +13,11 @@
 
 #include <cstdint>
 
+#include "minform/matrix.h"
 #include "minform/pool.h"
 #include "minform/ragged.h"
 
 namespace minform {
-
-enum class Element : int32_t { float32 = 0, float64 = 1, bfloat16 = 2, float16 = 3 };
-
-// Row-major matrix without gaps.
-struct Matrix {
-  const void* data;
-  Element element;
-  int64_t rows, columns;
-};
 
 template <class T>
 struct LogProbOutput {

@@ -32,7 +32,7 @@ constexpr int64_t kBadPromptTokens = -2;
 // How token losses become one number: sum_i w_i sum_t loss_it / denominator.
 struct Aggregation {
   AggregationMode mode;
-  const int32_t* groups;       // promptMean: prompt of each row, or null
+  const int32_t* groups;  // promptMean: prompt of each row, or null
   int64_t groupCount;
   const double* promptTokens;  // promptMean: counted tokens of each row's prompt in the whole batch, or null
   double denominator;          // NaN: the count of this batch
@@ -43,11 +43,11 @@ enum LossSlot : int32_t { kLossValue, kSum, kCount, kTokens, kHighest, kLowest, 
 
 // Sums over the counted tokens, from slot kTallies on.
 enum PolicyTally : int32_t {
-  kPolicyLogRatio,      // clamped
+  kPolicyLogRatio,  // clamped
   kPolicyRatio,
   kPolicyRatioSquared,
   kPolicyK3,
-  kPolicyRawLogRatio,   // what the clamp took away: sum of (raw - clamped)
+  kPolicyRawLogRatio,  // what the clamp took away: sum of (raw - clamped)
   kPolicyRawRatio,
   kPolicyRawK3,
   kPolicyClipped,
@@ -64,8 +64,8 @@ enum WeightTally : int32_t {
   kWeightRawSquared,
   kWeightCorrected,  // over units, after the correction, before normalisation
   kWeightCorrectedSquared,
-  kWeightOutside,  // units outside [low, high]
-  kWeightClamped,  // units whose log-weight was clamped
+  kWeightOutside,     // units outside [low, high]
+  kWeightClamped,     // units whose log-weight was clamped
   kWeightOverTokens,  // sum over tokens of the corrected weight
   kWeightK1,
   kWeightK3,
@@ -76,8 +76,8 @@ constexpr int kLossSlots = kTallies + kMaxTallies;
 
 struct PolicyParameters {
   PolicyLoss loss;
-  double low, high;              // ppo, gspo: bounds of the ratio; gmpo: of the log-ratio; cispo: of the weight
-  double dualClip, maxRatio;     // ppo; +Infinity without
+  double low, high;                 // ppo, gspo: bounds of the ratio; gmpo: of the log-ratio; cispo: of the weight
+  double dualClip, maxRatio;        // ppo; +Infinity without
   double tauPositive, tauNegative;  // sapo
   double logRatioClamp;
 };

@@ -47,14 +47,18 @@ struct PeerWhitenRule {
 };
 
 enum class PeerGroupForm : int32_t { centre = 0, scale = 1, leaveOneOut = 2, passK = 3 };
-enum class PeerSingletonForm : int32_t { raw = 0, zero = 1, same = 2 };  // mean 0 and std 1; result 0; as any other group
+enum class PeerSingletonForm : int32_t {
+  raw = 0,
+  zero = 1,
+  same = 2
+};  // mean 0 and std 1; result 0; as any other group
 
 struct PeerGroupRule {
-  PeerGroupForm form;           // scale: divided by std + epsilon
+  PeerGroupForm form;  // scale: divided by std + epsilon
   PeerSingletonForm singleton;
-  int32_t batchStd;         // the std is over the whole batch
+  int32_t batchStd;  // the std is over the whole batch
   double epsilon;
-  double factor;            // of the result
+  double factor;  // of the result
 };
 
 enum class PeerTokenLoss : int32_t { clip = 0, softGate = 1, logProb = 2, clippedWeight = 3 };
@@ -64,17 +68,24 @@ enum class PeerRatioLevel : int32_t { token = 0, sequenceToken = 1, sequence = 2
 struct PeerPolicyRule {
   PeerTokenLoss loss;
   PeerRatioLevel level;
-  double logLow, logHigh;      // log-ratios are clamped to this range
-  double low, high;            // bounds of the ratio
-  double dualClip;             // c > 1 for negative advantages, 0 for none
-  double delta;                // the unclipped ratio is clamped to at most this
+  double logLow, logHigh;  // log-ratios are clamped to this range
+  double low, high;        // bounds of the ratio
+  double dualClip;         // c > 1 for negative advantages, 0 for none
+  double delta;            // the unclipped ratio is clamped to at most this
   double tauPositive, tauNegative;
-  int32_t rowAdvantages;       // one advantage per row instead of one per token
-  double countEpsilon;         // of the means in the statistics
+  int32_t rowAdvantages;  // one advantage per row instead of one per token
+  double countEpsilon;    // of the means in the statistics
 };
 
 enum class PeerRowDivisor : int32_t { none = 0, length = 1, lengthAtLeastOne = 2, lengthPlusEpsilon = 3 };
-enum class PeerBatchDivisor : int32_t { tokens = 0, tokensAtLeastOne = 1, tokensPlusEpsilon = 2, countedRows = 3, rows = 4, one = 5 };
+enum class PeerBatchDivisor : int32_t {
+  tokens = 0,
+  tokensAtLeastOne = 1,
+  tokensPlusEpsilon = 2,
+  countedRows = 3,
+  rows = 4,
+  one = 5
+};
 
 // loss = (1 / (scale * batch divisor)) sum over rows of (1 / row divisor) sum of loss * mask. Rows without a token are
 // left out, or count with what 0 / divisor is; under PeerRatioLevel::sequenceSum they count with a ratio of 1.
@@ -129,16 +140,18 @@ struct PresetKernels {
   // out[i] = sum of weight * score / sum of weight over the group; 0 in a group of one.
   void (*weightedMeans)(const PeerGroupShape& groups, const T* scores, const T* weights, T* out);
 
-  PeerPolicyStats (*policyLoss)(const PaddedShape& shape, const PeerPolicyRule& rule, const PeerAggregateRule& aggregate,
-                            const T* logProbs, const T* oldLogProbs, const T* advantages, T* gradient);
+  PeerPolicyStats (*policyLoss)(const PaddedShape& shape, const PeerPolicyRule& rule,
+                                const PeerAggregateRule& aggregate, const T* logProbs, const T* oldLogProbs,
+                                const T* advantages, T* gradient);
   // GMPO: the clip is in log space with bounds rule.low and rule.high; the mean is over all rows.
   PeerPolicyStats (*geometricMeanLoss)(const PaddedShape& shape, const PeerPolicyRule& rule, const T* logProbs,
-                                   const T* oldLogProbs, const T* advantages, T* gradient);
+                                       const T* oldLogProbs, const T* advantages, T* gradient);
   double (*aggregate)(const PaddedShape& shape, const PeerAggregateRule& rule, const T* losses);
-  void (*kl)(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, const T* refLogProbs, T* values, T* slopes);
+  void (*kl)(const PaddedShape& shape, const PeerKlRule& rule, const T* logProbs, const T* refLogProbs, T* values,
+             T* slopes);
   // Half the aggregated squared error; stats: loss and clipFraction.
   PeerPolicyStats (*valueLoss)(const PaddedShape& shape, const PeerValueRule& rule, const PeerAggregateRule& aggregate,
-                           double countEpsilon, const T* predicted, const T* old, const T* returns, T* gradient);
+                               double countEpsilon, const T* predicted, const T* old, const T* returns, T* gradient);
 };
 
 template <class T>
