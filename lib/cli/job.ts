@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { renderReport } from "../report/index.ts";
 import { type AdvantagesJob, type AdvantagesResults, runAdvantages } from "../rollouts/index.ts";
 import { progressView } from "./progress.ts";
 import { printable } from "./table.ts";
@@ -16,10 +15,14 @@ export interface CommandJob extends Omit<AdvantagesJob, "report" | "onProgress">
 export async function runJob({ reportPath, quiet, ...job }: CommandJob): Promise<AdvantagesResults> {
   const view = progressView(statSync(job.input, { throwIfNoEntry: false })?.size ?? 0, quiet);
   try {
+    // The charts take most of the time to load, so only who wants a report waits for them.
+    const report = reportPath !== undefined && {
+      report: { path: reportPath, render: (await import("../report/index.ts")).renderReport },
+    };
     const results = await runAdvantages({
       ...job,
       onProgress: view.update,
-      ...(reportPath !== undefined && { report: { path: reportPath, render: renderReport } }),
+      ...report,
     });
     view.stop();
     listBadLines(results);
@@ -32,10 +35,10 @@ export async function runJob({ reportPath, quiet, ...job }: CommandJob): Promise
 function listBadLines({ name, summary: { badLines, badLineCount } }: AdvantagesResults): void {
   if (badLineCount === 0) return;
   for (const { line, reason } of badLines.slice(0, SHOWN_BAD_LINES)) {
-    process.stderr.write(`${name}:${line}: ${printable(reason, 200)}\n`);
+    process.stderr.write(`${name}:${line}: ${printable(reason)}\n`);
   }
   const more = badLineCount - SHOWN_BAD_LINES;
   process.stderr.write(
-    `${badLineCount} bad lines skipped${more > 0 ? `, ${more} of them not listed` : ""}\n`,
+    `${badLineCount} bad ${badLineCount === 1 ? "line" : "lines"} skipped${more > 0 ? `, ${more} of them not listed` : ""}\n`,
   );
 }

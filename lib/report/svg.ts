@@ -21,7 +21,7 @@ export const INK = {
 } as const;
 
 /**
- * @internal A chart as SVG markup to put into a page: static, without ids or links, the same bytes for the same input.
+ * @internal A chart as SVG markup to put into a page: static, referring to nothing outside itself, the same bytes for the
  *
  * @param label - what the chart shows, for screen readers; plain text
  */
@@ -43,7 +43,7 @@ export function renderSvg(option: ChartOption, width: number, height: number, la
 function embed(svg: string, width: number, height: number, label: string): string {
   const body = svg
     .slice(svg.indexOf(">") + 1)
-    .replace(/<style>.*?<\/style>/gs, "")
+    .replace(/<style[^>]*>.*?<\/style>/gs, "")
     .replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, "")
     // Ids count up over the life of the process.
     .replace(/\bzr\d+-/g, `${label.toLowerCase().replace(/[^a-z]+/g, "-")}-`);

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { runCommand } from "../../lib/cli/command.ts";
 import { readRows, temporaryFolder } from "../support/rollouts.ts";
-import { minform } from "./command.ts";
+import { minform } from "./process.ts";
 
 const folder = temporaryFolder();
 const FILES = ["rollouts.jsonl", "advantages.jsonl", "report.html"];
@@ -25,13 +26,14 @@ describe("minform pure", () => {
     expect(mean("padding", "sum_form")).toBeGreaterThan(mean("plain", "sum_form"));
     expect(mean("padding", "min_form")).toBeLessThan(mean("plain", "min_form"));
     expect(stdout).toMatch(/loss, token mean +-?0\.\d+ +-?0\.\d+/);
-  });
+  }, 240_000);
 
   it("gives the same bytes in every run, and others for another seed", async () => {
     const run = async (name: string, seed: string) => {
       const out = join(folder, name);
-      const { code } = await minform(["pure", "--out-dir", out, "--prompts", "8", "--seed", seed, "--quiet"]);
-      expect(code).toBe(0);
+      expect(await runCommand(["pure", "--out-dir", out, "--prompts", "8", "--seed", seed, "--quiet"])).toBe(
+        0,
+      );
       return FILES.map((file) => readFileSync(join(out, file), "utf8"));
     };
     const first = await run("one", "5");
@@ -44,8 +46,10 @@ describe("minform pure", () => {
     ["--prompts", "1.5"],
     ["--seed", "x"],
   ])("rejects %s %s", async (...args) => {
-    const { code, stderr } = await minform(["pure", ...args], { cwd: folder });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/expected an integer of at least 1|expected a number/);
+    const complaint = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    expect(await runCommand(["pure", "--out-dir", join(folder, "none"), ...args])).toBe(2);
+    expect(complaint.mock.calls.join()).toMatch(/expected an integer of at least 1|expected a number/);
+    complaint.mockRestore();
+    expect(existsSync(join(folder, "none"))).toBe(false);
   });
 });

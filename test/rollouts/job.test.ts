@@ -332,24 +332,24 @@ describe("a job that does not finish", () => {
     expect(readFileSync(old, "utf8")).toBe("old");
   });
 
-  it.each([
-    ["reading", "reading"],
-    ["computing", "computing"],
-  ] as const)("leaves nothing behind when it is cancelled while %s", async (phase) => {
-    const here = emptyFolder(`cancelled-${phase}`);
-    const controller = new AbortController();
-    const job = runAdvantages({
-      input: writeLines(folder, manyRows(2000)),
-      output: join(here, "out.jsonl"),
-      report: { path: join(here, "report.html"), render: () => "report" },
-      signal: controller.signal,
-      onProgress: (progress) => {
-        if (progress.phase === phase) controller.abort(new Error("enough"));
-      },
-    });
-    await expect(job).rejects.toThrow();
-    expect(readdirSync(here)).toEqual([]);
-  });
+  it.each(["reading", "computing"] as const)(
+    "leaves nothing behind when it is cancelled while %s",
+    async (phase) => {
+      const here = emptyFolder(`cancelled-${phase}`);
+      const controller = new AbortController();
+      const job = runAdvantages({
+        input: writeLines(folder, manyRows(2000)),
+        output: join(here, "out.jsonl"),
+        report: { path: join(here, "report.html"), render: () => "report" },
+        signal: controller.signal,
+        onProgress: (progress) => {
+          if (progress.phase === phase) controller.abort(new Error("enough"));
+        },
+      });
+      await expect(job).rejects.toThrow();
+      expect(readdirSync(here)).toEqual([]);
+    },
+  );
 
   it("leaves nothing behind when the report fails", async () => {
     const here = emptyFolder("report");

@@ -32,7 +32,7 @@ const PROBLEM: Problem = {
 };
 
 const seeds = fc.integer({ min: 0, max: 1e6 });
-const share = fc.double({ min: 0, max: 0.3, noNaN: true });
+const share = fc.integer({ min: 0, max: 300 }).map((thousandths) => thousandths / 1000);
 const habits: fc.Arbitrary<Habits> = fc.record({
   restate: share,
   falseRestate: share,

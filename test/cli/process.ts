@@ -1,4 +1,4 @@
-// Runs the built command.
+// Runs the built command in a process of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 
 const MAIN = new URL("../../dist/cli/main.js", import.meta.url).pathname;
@@ -19,7 +19,7 @@ interface Surroundings {
   meanwhile?: (child: ChildProcess) => void;
 }
 
-/** Runs `minform` with arguments. */
+/** Runs `minform` with arguments. Starting takes a while: what needs no process of its own uses runCommand. */
 export function minform(args: readonly string[], surroundings: Surroundings = {}): Promise<Finished> {
   const { cwd, input, node = [], meanwhile } = surroundings;
   const child = spawn(process.execPath, [...node, MAIN, ...args], { ...(cwd !== undefined && { cwd }) });
