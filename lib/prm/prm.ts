@@ -1,4 +1,4 @@
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, NumericError } from "../errors.ts";
 import type { HeadRunner, Tokenizer } from "../model/types.ts";
 import { assertOneOf, describe } from "../validate.ts";
 import type { BoundConvention } from "./bind.ts";
@@ -228,7 +228,13 @@ export class Prm {
         : item.readsPerStep.map((_, k) => scoreRead(convention, flat.subarray(k * width, (k + 1) * width)));
     const values = new Float64Array(item.steps).fill(Number.NaN);
     let at = 0;
-    for (let k = 0; k < item.steps; k++) if (!item.unscored.includes(k)) values[k] = scored[at++]!;
+    for (let k = 0; k < item.steps; k++) {
+      if (item.unscored.includes(k)) continue;
+      const value = scored[at++]!;
+      if (Number.isNaN(value))
+        throw new NumericError("ERR_NOT_FINITE", `model: expected finite outputs at step ${k}, got NaN`);
+      values[k] = value;
+    }
     return {
       range: convention.range,
       values,
