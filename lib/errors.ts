@@ -13,6 +13,9 @@
  * - `ERR_STEP_READS`: an input does not give exactly one read per step.
  * - `ERR_TOO_LONG`: an input exceeds the model's context.
  * - `ERR_SCORE_RANGE`: an operation that has no meaning on scores of this range.
+ * - `ERR_DEPENDENCY`: an optional package is not installed.
+ * - `ERR_RUNTIME`: the model runtime failed.
+ * - `ERR_CLOSED`: a model was used after it was closed.
  */
 export type MinformErrorCode =
   | "ERR_ARGUMENT_TYPE"
@@ -26,7 +29,10 @@ export type MinformErrorCode =
   | "ERR_CONVENTION_UNKNOWN"
   | "ERR_STEP_READS"
   | "ERR_TOO_LONG"
-  | "ERR_SCORE_RANGE";
+  | "ERR_SCORE_RANGE"
+  | "ERR_DEPENDENCY"
+  | "ERR_RUNTIME"
+  | "ERR_CLOSED";
 
 /** Base class of every error this library throws. `code` is stable; the message is for people. */
 export class MinformError extends Error {
@@ -56,3 +62,6 @@ export class InputError extends MinformError {}
  * `ERR_STEP_READS`, `ERR_TOO_LONG`, `ERR_SCORE_RANGE`.
  */
 export class PrmError extends MinformError {}
+
+/** A model cannot be run: `ERR_DEPENDENCY`, `ERR_RUNTIME` or `ERR_CLOSED`. */
+export class ModelError extends MinformError {}

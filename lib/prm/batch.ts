@@ -2,24 +2,23 @@ import type { HeadBatch } from "../model/types.ts";
 import type { InputRow } from "./inputs/input.ts";
 
 /**
- * @internal Groups rows for the model: longest first, so rows of like length share a batch and the largest memory need
- * comes at once; a batch holds at most `budget` tokens counted as a rectangle, but always one row.
+ * @internal Groups rows for the model: longest first, so that the largest memory need comes at once; a batch holds at
+ * most `budget` tokens, but always one row.
  *
  * @returns indices of rows, batch by batch
  */
 export function planBatches(lengths: readonly number[], budget: number): number[][] {
   const order = lengths.map((_, i) => i).sort((a, b) => lengths[b]! - lengths[a]! || a - b);
   const batches: number[][] = [];
-  let batch: number[] = [];
+  let held = Infinity;
   for (const i of order) {
-    const width = batch.length === 0 ? lengths[i]! : lengths[batch[0]!]!;
-    if (batch.length > 0 && width * (batch.length + 1) > budget) {
-      batches.push(batch);
-      batch = [];
+    held += lengths[i]!;
+    if (held > budget) {
+      batches.push([]);
+      held = lengths[i]!;
     }
-    batch.push(i);
+    batches.at(-1)!.push(i);
   }
-  if (batch.length > 0) batches.push(batch);
   return batches;
 }
 

@@ -15,7 +15,7 @@ export interface PrmOptions {
   packed?: boolean;
   /** Splits responses into steps; default is the convention's. */
   split?: string;
-  /** Tokens per batch, counted as a rectangle; default 4096. */
+  /** Tokens per batch; a longer input is a batch of its own. Default 4096. */
   batchTokens?: number;
   /** Tokenizer of `responseIds`, when the policy's is not the PRM's. */
   policyTokenizer?: Tokenizer;
