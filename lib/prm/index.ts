@@ -4,6 +4,7 @@ export * from "./create.ts";
 export * from "./detect.ts";
 export * from "./families.ts";
 export * from "./files/score-file.ts";
+export * from "./files/select-rows.ts";
 export * from "./items.ts";
 export * from "./load.ts";
 export * from "./prepare.ts";

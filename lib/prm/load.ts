@@ -19,7 +19,9 @@ import type { Prm } from "./prm.ts";
 import { headOf } from "./transform.ts";
 
 /** Options of {@link loadPrm}. */
-export interface LoadPrmOptions extends Omit<PrmOptions, "policyTokenizer">, Omit<RunnerOptions, "maxTokens"> {
+export interface LoadPrmOptions
+  extends Omit<PrmOptions, "policyTokenizer">,
+    Omit<RunnerOptions, "maxTokens"> {
   /** Built-in name, JSON file or object. Default: detected, where the checkpoint leaves no doubt. */
   convention?: string | ConventionInput;
   /** Second model of an implicit PRM: folder or hub id. */

@@ -5,7 +5,7 @@ import { aggregate, type Aggregator, assertAggregator } from "../aggregate.ts";
 import type { PreparedItem } from "../prepare.ts";
 import type { ItemScores, Prm } from "../prm.ts";
 import { type StepScores, toProbability } from "../range.ts";
-import { openInput, parseRow, textLines } from "./lines.ts";
+import { openInput, parseRow, type TextLine, textLines } from "./lines.ts";
 import { ResumableOutput } from "./resume.ts";
 import { rowToItem } from "./rows.ts";
 
@@ -31,6 +31,8 @@ export interface ScoreFileProgress {
 export interface ScoreFileJob {
   /** JSONL file, or `-` for standard input. */
   readonly input: string;
+  /** @internal Its lines, when they are read already or made. */
+  readonly lines?: AsyncIterable<TextLine>;
   /** JSONL file, or `-` for standard output. */
   readonly output: string;
   /** Default: the convention's own. */
@@ -115,7 +117,8 @@ export async function scoreFile(prm: Prm, job: ScoreFileJob): Promise<ScoreFileR
         job.onProgress?.({ lines, rows: totals.rows + items, tokens: totals.tokens + tokens }),
     });
     let text = "";
-    for (const { row, scores } of scored) text += `${JSON.stringify(outputRow(prm, row, scores, job, how))}\n`;
+    for (const { row, scores } of scored)
+      text += `${JSON.stringify(outputRow(prm, row, scores, job, how))}\n`;
     await sink.append(text, scored.length, lines);
     totals.rows += scored.length;
     totals.tokens += held;
@@ -126,7 +129,7 @@ export async function scoreFile(prm: Prm, job: ScoreFileJob): Promise<ScoreFileR
   };
   try {
     let last = 0;
-    for await (const line of textLines(openInput(input), input === "-" ? "standard input" : input)) {
+    for await (const line of job.lines ?? textLines(openInput(input), input)) {
       signal?.throwIfAborted();
       last = line.number;
       if (file?.skip(line) || line.text.trim() === "") continue;
@@ -188,11 +191,7 @@ function outputRow(
   how: Aggregator,
 ): Record<string, unknown> {
   const judged: StepScores = job.probability ? toProbability(scores) : scores;
-  const score = aggregate(
-    judged,
-    how,
-    job.temperature === undefined ? {} : { temperature: job.temperature },
-  );
+  const score = aggregate(judged, how, job.temperature === undefined ? {} : { temperature: job.temperature });
   const number = (value: number): number | null => (Number.isNaN(value) ? null : value);
   return {
     ...row,

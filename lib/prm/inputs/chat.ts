@@ -18,7 +18,10 @@ export function buildChat(bound: BoundConvention, input: Input<"chat">, solution
   const { tail } = chat!;
   const end = closed.length - tail.length;
   if (!tail.every((id, i) => id === closed[end + i]))
-    throw new PrmError("ERR_STEP_READS", "the chat template does not close this conversation as it closed another");
+    throw new PrmError(
+      "ERR_STEP_READS",
+      "the chat template does not close this conversation as it closed another",
+    );
   const ids = closed.slice(0, end);
   const reads: number[] = [];
   const close = (): void => {
@@ -62,7 +65,8 @@ function headerReads(bound: BoundConvention, ids: readonly number[]): number[] {
   for (let i = 0; i + header.length <= ids.length; i++) {
     if (!header.every((id, j) => ids[i + j] === id)) continue;
     const after = i + header.length;
-    const skipped = lead.length > 0 && startsWith(ids.slice(after, after + lead.length), lead) ? lead.length : 0;
+    const skipped =
+      lead.length > 0 && startsWith(ids.slice(after, after + lead.length), lead) ? lead.length : 0;
     reads.push(after + skipped - 1);
   }
   return reads;
@@ -80,7 +84,9 @@ export function buildInputIds(bound: BoundConvention, ids: readonly number[]): B
   const found = headerReads(bound, ids);
   if (found.length === 0) {
     const header = bound.chat!.header.join(" ");
-    return fail(`expected an assistant header (${header}) in the ids, found none: was the row cut at its end?`);
+    return fail(
+      `expected an assistant header (${header}) in the ids, found none: was the row cut at its end?`,
+    );
   }
   const words = bound.labels!.map((id) => tokenizer.tokenText(id).trim());
   const reads = found.filter((read, k) => {

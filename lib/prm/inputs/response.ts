@@ -40,7 +40,10 @@ export function buildResponse(bound: BoundConvention, input: Response, solution:
     const stop = k + 1 === steps.length ? Infinity : end - shift;
     while (used + count < words.length && starts[used + count]! < stop) count++;
     if (count === 0)
-      throw new PrmError("ERR_STEP_READS", `convention ${convention.name}: step ${k} has no token of its own`);
+      throw new PrmError(
+        "ERR_STEP_READS",
+        `convention ${convention.name}: step ${k} has no token of its own`,
+      );
     readsPerStep.push(count);
     used += count;
   });
