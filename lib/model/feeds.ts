@@ -55,12 +55,15 @@ export function buildFeeds(
       rotation.write(layout.positions[t]!, length, cos, sin, t);
   }
   const [readFrom, readTo] = [batch.reads.offsets[from]!, batch.reads.offsets[to]!];
-  const reads = new Int32Array(readTo - readFrom);
+  // A matrix of one row takes another path through the runtime, with other rounding: a single read is made twice, so
+  // that its bits do not depend on what else is read.
+  const reads = new Int32Array(Math.max(2, readTo - readFrom));
   for (let row = from; row < to; row++) {
     for (let r = batch.reads.offsets[row]!; r < batch.reads.offsets[row + 1]!; r++) {
       reads[r - readFrom] = place[batch.ids.offsets[row]! + batch.reads.data[r]! - base]!;
     }
   }
+  if (readTo - readFrom === 1) reads[1] = reads[0]!;
   const tiling = tile(config, layout);
   const feeds: Record<string, Feed> = {
     ids: ints(order.map((token) => batch.ids.data[token]!)),
@@ -77,7 +80,10 @@ export function buildFeeds(
   for (const window of new Set(config.windows)) {
     Object.assign(feeds, windowFeeds(window, layout, tiling));
   }
-  if (batch.targets) feeds.targets = ints(batch.targets.data.slice(readFrom, readTo));
+  if (batch.targets) {
+    const targets = batch.targets.data.slice(readFrom, readTo);
+    feeds.targets = ints(reads.map((_, i) => targets[Math.min(i, targets.length - 1)]!));
+  }
   return feeds;
 }
 

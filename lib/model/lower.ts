@@ -1,9 +1,8 @@
-import { lowerAttention, type TileInputs, tileInputs } from "./attention.ts";
+import { lowerAttention, tileInputs } from "./attention.ts";
 import type { Decoder, Linear } from "./decoder.ts";
 import type { HeadDescription } from "./heads.ts";
 import { GraphBuilder, MICROSOFT, type Value } from "./onnx/graph.ts";
-import type { TensorEntry } from "./safetensors.ts";
-import type { WeightType } from "./safetensors.ts";
+import type { TensorEntry, WeightType } from "./safetensors.ts";
 
 /** @internal What a graph is lowered with. */
 export interface LoweringOptions {
@@ -91,8 +90,6 @@ export function lowerDecoder(decoder: Decoder, head: HeadDescription, options: L
   return graph.encode("decoder");
 }
 
-export type { TileInputs };
-
 class Lowering {
   constructor(
     private readonly graph: GraphBuilder,
@@ -109,14 +106,9 @@ class Lowering {
     });
   }
 
-  private float(value: Value): Floats {
-    if (value.type === "float32") return value as Floats;
-    return this.graph.op("Cast", "float32", [value], { to: 1 });
-  }
-
   /** A stored tensor in float32. */
   dense(entry: TensorEntry, from?: number, rows?: number): Floats {
-    return this.float(this.stored(entry, from, rows));
+    return this.graph.convert(this.stored(entry, from, rows));
   }
 
   /** `x W^T + b` */
@@ -132,7 +124,8 @@ class Lowering {
   /** Rows of a table: gathered as stored, so that the table itself is never converted. */
   embed(table: TensorEntry, ids: Value<"int32">): Floats {
     const stored = this.stored(table);
-    return this.float(this.graph.op("Gather", stored.type, [stored, ids]));
+    const rows = this.graph.op("Gather", stored.type, [stored, ids]);
+    return stored.type === "float32" ? (rows as Floats) : this.graph.op("Cast", "float32", [rows], { to: 1 });
   }
 
   head(x: Floats, head: HeadDescription): Floats {

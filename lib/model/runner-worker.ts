@@ -56,8 +56,8 @@ async function serve(spec: SessionSpec): Promise<void> {
       }
       const { id, batch, from, to } = request;
       try {
-        const values = (await session.run(batch, from, to)).slice();
-        reply({ kind: "values", id, values }, [values.buffer]);
+        const values = await session.run(batch, from, to);
+        reply({ kind: "values", id, values }, [values.buffer as ArrayBuffer]);
       } catch (error) {
         reply({ kind: "failed", id, error: sent(error) });
       }

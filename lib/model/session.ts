@@ -66,7 +66,8 @@ export class ModelSession {
     const tensors = Object.entries(feeds).map(([name, feed]) => [name, this.tensor(feed)] as const);
     try {
       const results = await this.session.run(Object.fromEntries(tensors));
-      return results.values!.data as Float32Array;
+      const reads = batch.reads.offsets[to]! - batch.reads.offsets[from]!;
+      return (results.values!.data as Float32Array).slice(0, reads * this.outputs);
     } catch (cause) {
       throw new ModelError("ERR_RUNTIME", `the runtime failed: ${(cause as Error).message}`, { cause });
     }
@@ -103,7 +104,6 @@ function sessionOptions({ threads, weights }: SessionSpec, folder: string): Infe
     interOpNumThreads: 1,
     logSeverityLevel: 3,
     enableMemPattern: false,
-    enableCpuMemArena: !inPlace,
     extra: {
       session: {
         model_external_initializers_file_folder_path: folder,

@@ -14,6 +14,7 @@ interface AddedToken {
 
 interface TokenizerFile {
   added_tokens?: AddedToken[];
+  model?: object;
 }
 
 /** What tokenizer_config.json holds, as far as it is read. */
@@ -66,7 +67,11 @@ class CheckpointTokenizer implements Tokenizer {
     const added = json.added_tokens ?? [];
     const settings = { ...config, clean_up_tokenization_spaces: false };
     this.parsing = new Engine(json, settings);
-    this.literal = new Engine({ ...json, added_tokens: added.filter((token) => !token.special) }, settings);
+    // The second engine is built around an empty vocabulary and then lent the first one's, which takes seconds to build.
+    const others = added.filter((token) => !token.special);
+    const empty = { ...json.model, vocab: {}, merges: [] };
+    this.literal = new Engine({ ...json, added_tokens: others, model: empty }, settings);
+    this.literal.model = this.parsing.model;
     // Longest first, so that a token is not taken for a shorter one that it starts with.
     this.special = added
       .filter((token) => token.special)

@@ -40,6 +40,7 @@ const OPSETS = { "": 21, [MICROSOFT]: 1 };
  * are counted over the whole model, so they never collide.
  */
 export class GraphBuilder {
+  private readonly conversions: NodeMessage[] = [];
   private readonly nodes: NodeMessage[] = [];
   private readonly initializers: TensorMessage[] = [];
   private readonly inputs: ValueInfoMessage[] = [];
@@ -82,6 +83,18 @@ export class GraphBuilder {
       ],
     });
     return value;
+  }
+
+  /**
+   * A stored constant in float32, converted when it is needed. The runtime walks a graph from its results backwards and
+   * visits the inputs of a node from the one listed last to the one listed first: a conversion that is listed before
+   * all other nodes therefore runs right before its user and not earlier, so only one layer's copies are alive.
+   */
+  convert(value: Value): Value<"float32"> {
+    if (value.type === "float32") return value as Value<"float32">;
+    const copy = this.fresh("float32", "Cast");
+    this.conversions.push(node("Cast", [value], [copy.name], { to: ELEMENT.float32 }));
+    return copy;
   }
 
   /** A float32 constant inside the model. */
@@ -171,7 +184,7 @@ export class GraphBuilder {
   private message(name: string): GraphMessage {
     return {
       name,
-      node: this.nodes,
+      node: [...this.conversions, ...this.nodes],
       initializer: this.initializers,
       input: this.inputs,
       output: this.outputs,
@@ -209,10 +222,20 @@ export class GraphBuilder {
     attributes: Attributes = {},
     domain = "",
   ): void {
-    const input = inputs.map((value) => value?.name ?? "");
-    const attribute = Object.entries(attributes).map(([name, value]) => attributeMessage(name, value));
-    this.nodes.push({ opType, domain, name: output.find((n) => n !== "")!, input, output, attribute });
+    this.nodes.push(node(opType, inputs, output, attributes, domain));
   }
+}
+
+function node(
+  opType: string,
+  inputs: readonly (Value | undefined)[],
+  output: string[],
+  attributes: Attributes,
+  domain = "",
+): NodeMessage {
+  const input = inputs.map((value) => value?.name ?? "");
+  const attribute = Object.entries(attributes).map(([name, value]) => attributeMessage(name, value));
+  return { opType, domain, name: output.find((name) => name !== "")!, input, output, attribute };
 }
 
 function attributeMessage(name: string, value: Attributes[string]): AttributeMessage {
