@@ -33,8 +33,8 @@ export type HeadDescription =
  */
 export function detectHeads(checkpoint: Checkpoint): FoundHead[] {
   const { tensors, config } = checkpoint;
-  const root = rootPrefix(checkpoint);
-  const rows = (name: string) => tensors.get(root + name)?.shape[0];
+  const at = locator(checkpoint);
+  const rows = (name: string) => tensors.get(at(name))?.shape[0];
   const found: FoundHead[] = [];
   const classes = rows("score.weight");
   if (classes !== undefined) {
@@ -42,8 +42,8 @@ export function detectHeads(checkpoint: Checkpoint): FoundHead[] {
   }
   const outputs = rows("score.2.weight");
   if (outputs !== undefined) found.push({ kind: "mlp", classes: outputs });
-  if (tensors.has(`${root}v_head.summary.weight`)) found.push({ kind: "value" });
-  if (tensors.has(`${root}lm_head.weight`) || config.tied === true) found.push({ kind: "lm" });
+  if (tensors.has(at("v_head.summary.weight"))) found.push({ kind: "value" });
+  if (tensors.has(at("lm_head.weight")) || config.tied === true) found.push({ kind: "lm" });
   return found;
 }
 
@@ -74,30 +74,28 @@ export function defaultHead(checkpoint: Checkpoint): FoundHead {
  */
 export function describeHead(checkpoint: Checkpoint, head: Head): HeadDescription {
   const { tensors, config, path } = checkpoint;
-  const root = rootPrefix(checkpoint);
+  const at = locator(checkpoint);
   const hidden = config.hiddenSize;
   const linear = (name: string, out: number, into: number, bias: boolean): Linear => ({
-    weight: takeTensor(checkpoint, `${root}${name}.weight`, [out, into]),
+    weight: takeTensor(checkpoint, at(`${name}.weight`), [out, into]),
     bias:
-      bias || tensors.has(`${root}${name}.bias`)
-        ? takeTensor(checkpoint, `${root}${name}.bias`, [out])
-        : undefined,
+      bias || tensors.has(at(`${name}.bias`)) ? takeTensor(checkpoint, at(`${name}.bias`), [out]) : undefined,
   });
   switch (head.kind) {
     case "scalar":
     case "token-classification": {
-      if (tensors.has(`${root}score.0.weight`)) {
+      if (tensors.has(at("score.0.weight"))) {
         throw new InputError("ERR_INPUT", `${path}: score is a two-layer head, expected one layer`);
       }
       const outputs = head.kind === "scalar" ? 1 : checkClasses(head.classes);
       return { kind: "linear", linear: linear("score", outputs, hidden, false), outputs };
     }
     case "mlp": {
-      if (tensors.has(`${root}score.weight`)) {
+      if (tensors.has(at("score.weight"))) {
         throw new InputError("ERR_INPUT", `${path}: the head is ambiguous: score and score.0 are both there`);
       }
       const outputs = checkClasses(head.classes);
-      const width = tensors.get(`${root}score.0.weight`)?.shape[0] ?? hidden;
+      const width = tensors.get(at("score.0.weight"))?.shape[0] ?? hidden;
       const first = linear("score.0", width, hidden, false);
       return { kind: "mlp", first, second: linear("score.2", outputs, width, false), outputs };
     }
@@ -130,7 +128,7 @@ function checkClasses(classes: number): number {
 function lmHead(checkpoint: Checkpoint): TensorEntry {
   const { config, tensors, path } = checkpoint;
   const shape = [config.vocabSize, config.hiddenSize];
-  const name = `${rootPrefix(checkpoint)}lm_head.weight`;
+  const name = locator(checkpoint)("lm_head.weight");
   if (config.tied === true) {
     return takeTensor(checkpoint, `${findPrefix(tensors, path)}embed_tokens.weight`, shape);
   }
@@ -143,7 +141,9 @@ function lmHead(checkpoint: Checkpoint): TensorEntry {
   return takeTensor(checkpoint, name, shape);
 }
 
-// Heads stand beside the backbone, whose names start with one more "model.".
-function rootPrefix({ tensors, path }: Checkpoint): string {
-  return findPrefix(tensors, path).replace(/model\.$/, "");
+// Heads stand beside the backbone, whose names start with one more "model."; a wrapper around the backbone (a value
+// head) may stand outside of what the backbone's names start with.
+function locator({ tensors, path }: Checkpoint): (name: string) => string {
+  const root = findPrefix(tensors, path).replace(/model\.$/, "");
+  return (name) => (tensors.has(root + name) || !tensors.has(name) ? root + name : name);
 }
