@@ -31,7 +31,7 @@ export function number(text: string): number {
 }
 
 /** @internal Text in which \n, \t and \\ are written as in a string literal: shells pass them as two characters. */
-export function unescape(text: string): string {
+export function unescapeText(text: string): string {
   return text.replace(
     /\\(.)/g,
     (whole, c: string) => ({ n: "\n", t: "\t", r: "\r", "\\": "\\" })[c] ?? whole,
@@ -53,7 +53,7 @@ export function addModelFlags(command: Command, overlong: "error" | "flag"): Com
     .option(
       "--split <text>",
       "splits responses into steps; \\n is a newline; default: the convention's",
-      unescape,
+      unescapeText,
     )
     .option("--no-packed", "score prefixes one by one instead of in one packed pass")
     .option("--batch-tokens <n>", "tokens per batch", positive)

@@ -48,10 +48,11 @@ export function buildResponse(bound: BoundConvention, input: Response, solution:
     used += count;
   });
   const positions = words.map((_, i) => first + i - 1);
-  let through = 0;
+  const lengths: number[] = [];
+  for (const count of readsPerStep) lengths.push((lengths.at(-1) ?? first) + count);
   return {
     rows: [{ ids: closed, reads: positions, targets: words }],
     readsPerStep,
-    lengths: readsPerStep.map((count) => first + (through += count)),
+    lengths,
   };
 }
