@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
 import { addAdvantages } from "./advantages.ts";
+import { register as addDoctor } from "./doctor.ts";
 import { EXIT } from "./exit.ts";
+import { register as addProcessBench } from "./processbench.ts";
 import { addPure } from "./pure.ts";
+import { register as addScore } from "./score.ts";
+import { register as addSelect } from "./select.ts";
 import { Interrupted } from "./signals.ts";
 import { packageVersion } from "./version.ts";
 
@@ -13,6 +17,10 @@ const program = new Command("minform")
   .exitOverride();
 addAdvantages(program);
 addPure(program);
+addScore(program);
+addSelect(program);
+addProcessBench(program);
+addDoctor(program);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {
