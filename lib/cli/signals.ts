@@ -6,19 +6,24 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export class Interrupted extends Error {
   readonly exitCode: number;
 
-  constructor(signal: (typeof SIGNALS)[number]) {
-    super(`cancelled by ${signal}; nothing was written`);
+  constructor(signal: (typeof SIGNALS)[number], state: string) {
+    super(`cancelled by ${signal}; ${state}`);
     this.exitCode = 128 + constants.signals[signal];
   }
 }
 
 /**
  * @internal Runs work under a signal that aborts on Ctrl-C and its like. A second Ctrl-C ends the process at once.
+ *
+ * @param state - what the user is told about the output
  */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function interruptible<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  state = "nothing was written",
+): Promise<T> {
   const controller = new AbortController();
   const handlers = SIGNALS.map(
-    (signal) => [signal, () => controller.abort(new Interrupted(signal))] as const,
+    (signal) => [signal, () => controller.abort(new Interrupted(signal, state))] as const,
   );
   for (const [signal, handler] of handlers) process.once(signal, handler);
   try {

@@ -1,0 +1,15 @@
+/**
+ * Checkpoints in Hugging Face layout, their tokenizers, and decoders with a head run from the files as they are.
+ *
+ * @packageDocumentation
+ */
+export type { ChatMessage } from "./chat.ts";
+export { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
+export { FAMILIES, type Family, type ModelConfig, parseConfig } from "./config.ts";
+export { defaultHead, detectHeads, type FoundHead } from "./heads.ts";
+export type { DownloadProgress, HubOptions } from "./hub.ts";
+export { type Rope, type RopeScaling, ropeFrequencies } from "./rope.ts";
+export { createRunner, type RunnerOptions } from "./runner.ts";
+export { readSafetensorsHeader, readTensorBytes, type TensorEntry, type WeightType } from "./safetensors.ts";
+export { loadTokenizer } from "./tokenizer.ts";
+export type { Head, HeadBatch, HeadRunner, RaggedInts, Tokenizer } from "./types.ts";
