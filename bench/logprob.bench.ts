@@ -11,8 +11,8 @@ const [ROWS, WIDTH, VOCABULARY] = [256, 896, 151_936];
 
 export default async (): Promise<BenchCase[]> => {
   const family = "logprob";
-  const matrix = (rows: number, columns: number, scale: number): Tensor<"float32"> => {
-    const data = noise(new Float32Array(rows * columns));
+  const matrix = (rows: number, columns: number, scale: number, seed = 1): Tensor<"float32"> => {
+    const data = noise(new Float32Array(rows * columns), seed);
     for (let i = 0; i < data.length; i++) data[i]! *= scale;
     return { type: "float32", dims: [rows, columns], data };
   };
@@ -33,7 +33,7 @@ export default async (): Promise<BenchCase[]> => {
   const forward = await tokenLogProbs(logits, targets);
   const out = new Float32Array(size);
 
-  const head = { hidden: matrix(ROWS, WIDTH, 1), weight: matrix(VOCABULARY, WIDTH, 0.05) };
+  const head = { hidden: matrix(ROWS, WIDTH, 1), weight: matrix(VOCABULARY, WIDTH, 0.05, 2) };
   const headSize = (ROWS + VOCABULARY) * WIDTH;
   const linearForward = await linearLogProbs(head, targets);
   const linearOut = {
