@@ -1,136 +1,82 @@
-// Log-probs and entropy at the size of a 152k vocabulary, beside PyTorch in the same run.
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import {
   linearLogProbs,
   linearLogProbsBackward,
-  setNumThreads,
   type Tensor,
   tokenLogProbs,
   tokenLogProbsBackward,
 } from "../lib/index.ts";
+import { type BenchCase, noise } from "./case.ts";
 
-/** One line of the report: milliseconds, and how many bytes had to move where that is the limit. */
-export interface Case {
-  /** What was measured. */
-  name: string;
-  /** Best of several runs. */
-  milliseconds: number;
-  /** Gigabytes per second of input and output, where memory is the limit. */
-  gigabytesPerSecond?: number;
-  /** PyTorch's time for the same, by variant. */
-  peers?: Record<string, number>;
-}
+const [ROWS, WIDTH, VOCABULARY] = [256, 896, 151_936];
 
-const [rows, vocabulary, width] = [256, 151_936, 896];
-const threads = 2;
-
-async function best(run: () => Promise<unknown> | undefined, repeats = 5): Promise<number> {
-  await run();
-  let least = Infinity;
-  for (let i = 0; i < repeats; i++) {
-    const start = performance.now();
-    await run();
-    least = Math.min(least, performance.now() - start);
-  }
-  return least;
-}
-
-// Cheap noise with the spread of real logits.
-function noise(length: number, scale: number): Float32Array<ArrayBuffer> {
-  let state = 1;
-  return new Float32Array(length).map(() => {
-    state = (Math.imul(state, 1664525) + 1013904223) | 0;
-    const other = Math.imul(state ^ (state >>> 15), 2246822519);
-    return (scale * (state + other)) / 2 ** 31;
-  });
-}
-
-function torchTimes(): Record<string, number> {
-  const script = fileURLToPath(new URL("./torch/logprob.py", import.meta.url));
-  try {
-    return JSON.parse(
-      execFileSync("python3", [script, String(threads)], { stdio: ["ignore", "pipe", "ignore"] }).toString(),
-    );
-  } catch {
-    return {};
-  }
-}
-
-function pick(times: Record<string, number>, ...names: string[]): { peers?: Record<string, number> } {
-  const found = names.filter((name) => typeof times[name] === "number");
-  return found.length === 0 ? {} : { peers: Object.fromEntries(found.map((name) => [name, times[name]!])) };
-}
-
-/** Runs the cases and hands each to `report` as it is measured. */
-export default async function logprob(report: (result: Case) => void): Promise<void> {
-  setNumThreads(threads);
-  const torch = torchTimes();
-  const targets = Int32Array.from({ length: rows }, (_, i) => (i * 7919) % vocabulary);
-  const size = rows * vocabulary;
-  const rate = (bytes: number, milliseconds: number) => bytes / milliseconds / 1e6;
-
-  const logits: Tensor<"float32"> = { type: "float32", dims: [rows, vocabulary], data: noise(size, 5) };
-  const forwardTime = await best(() => tokenLogProbs(logits, targets));
-  report({
-    name: `tokenLogProbs with entropy, float32 ${rows} x ${vocabulary}`,
-    milliseconds: forwardTime,
-    gigabytesPerSecond: rate(4 * size, forwardTime),
-    ...pick(torch, "eager", "compiled"),
-  });
-
-  const forward = await tokenLogProbs(logits, targets);
-  const gradients = {
-    gradLogProbs: new Float32Array(rows).fill(1),
-    gradEntropy: new Float32Array(rows).fill(0.01),
+export default async (): Promise<BenchCase[]> => {
+  const family = "logprob";
+  const matrix = (rows: number, columns: number, scale: number, seed = 1): Tensor<"float32"> => {
+    const data = noise(new Float32Array(rows * columns), seed);
+    for (let i = 0; i < data.length; i++) data[i]! *= scale;
+    return { type: "float32", dims: [rows, columns], data };
   };
-  const out = new Float32Array(size);
-  const backwardTime = await best(() => tokenLogProbsBackward(logits, targets, forward, gradients, { out }));
-  report({
-    name: `tokenLogProbsBackward, float32 ${rows} x ${vocabulary}`,
-    milliseconds: backwardTime,
-    gigabytesPerSecond: rate(8 * size, backwardTime),
-    ...pick(torch, "backward"),
-  });
-  const copyTime = await best(async () => out.set(logits.data));
-  report({
-    name: "copy of those logits, one thread",
-    milliseconds: copyTime,
-    gigabytesPerSecond: rate(8 * size, copyTime),
-  });
+  const targets = Int32Array.from({ length: ROWS }, (_, i) => (i * 7919) % VOCABULARY);
+  const gradients = {
+    gradLogProbs: new Float32Array(ROWS).fill(1),
+    gradEntropy: new Float32Array(ROWS).fill(0.01),
+  };
 
+  const size = ROWS * VOCABULARY;
+  const logits = matrix(ROWS, VOCABULARY, 5);
   const words = new Uint16Array(logits.data.buffer);
-  const half = {
+  const half: Tensor<"bfloat16"> = {
     type: "bfloat16",
     dims: logits.dims,
-    data: Uint16Array.from({ length: size }, (_, i) => words[2 * i + 1]!),
-  } as const;
-  const halfTime = await best(() => tokenLogProbs(half, targets));
-  report({
-    name: `tokenLogProbs with entropy, bfloat16 ${rows} x ${vocabulary}`,
-    milliseconds: halfTime,
-    gigabytesPerSecond: rate(2 * size, halfTime),
-    ...pick(torch, "eagerBfloat16"),
-  });
-
-  const head = {
-    hidden: { type: "float32", dims: [rows, width], data: noise(rows * width, 1) },
-    weight: { type: "float32", dims: [vocabulary, width], data: noise(vocabulary * width, 0.05) },
-  } as const;
-  const linearTime = await best(() => linearLogProbs(head, targets), 3);
-  report({
-    name: `linearLogProbs, float32 ${rows} x ${width} states, ${vocabulary} tokens`,
-    milliseconds: linearTime,
-    ...pick(torch, "matmul"),
-  });
-  const linearForward = await linearLogProbs(head, targets);
-  const reused = {
-    gradHidden: new Float32Array(rows * width),
-    gradWeight: new Float32Array(vocabulary * width),
+    data: new Uint16Array(size).map((_, i) => words[2 * i + 1]!), // the upper halves
   };
-  const linearBackwardTime = await best(
-    () => linearLogProbsBackward(head, targets, linearForward, gradients, { out: reused }),
-    1,
-  );
-  report({ name: "linearLogProbsBackward, the same", milliseconds: linearBackwardTime });
-}
+  const forward = await tokenLogProbs(logits, targets);
+  const out = new Float32Array(size);
+
+  const head = { hidden: matrix(ROWS, WIDTH, 1), weight: matrix(VOCABULARY, WIDTH, 0.05, 2) };
+  const headSize = (ROWS + VOCABULARY) * WIDTH;
+  const linearForward = await linearLogProbs(head, targets);
+  const linearOut = {
+    gradHidden: new Float32Array(ROWS * WIDTH),
+    gradWeight: new Float32Array(VOCABULARY * WIDTH),
+  };
+
+  return [
+    {
+      family,
+      name: `tokenLogProbs with entropy ${ROWS} x ${VOCABULARY} float32`,
+      bytes: 4 * size,
+      run: () => tokenLogProbs(logits, targets),
+      torch: "float32",
+    },
+    {
+      family,
+      name: `tokenLogProbs with entropy ${ROWS} x ${VOCABULARY} bfloat16`,
+      bytes: 2 * size,
+      run: () => tokenLogProbs(half, targets),
+      torch: "bfloat16",
+    },
+    {
+      family,
+      name: `tokenLogProbsBackward ${ROWS} x ${VOCABULARY} float32`,
+      bytes: 8 * size, // logits in, their gradient out
+      traffic: "copy",
+      run: () => tokenLogProbsBackward(logits, targets, forward, gradients, { out }),
+      torch: "backward",
+    },
+    {
+      family,
+      name: `linearLogProbs ${ROWS} x ${WIDTH} x ${VOCABULARY} (torch: the product alone)`,
+      bytes: 4 * headSize,
+      run: () => linearLogProbs(head, targets),
+      torch: "product",
+    },
+    {
+      family,
+      name: `linearLogProbsBackward ${ROWS} x ${WIDTH} x ${VOCABULARY}`,
+      bytes: 8 * headSize, // states and weights in, their gradients out
+      traffic: "copy",
+      run: () => linearLogProbsBackward(head, targets, linearForward, gradients, { out: linearOut }),
+    },
+  ];
+};

@@ -1,55 +1,43 @@
-# PyTorch's side of bench/logprob.bench.ts: prints one JSON object of milliseconds (best of several runs).
-import json
-import sys
-import time
-
 import torch
 
-torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 2)
-torch.manual_seed(0)
-ROWS, VOCABULARY, WIDTH = 256, 151_936, 896
+ROWS, WIDTH, VOCABULARY = 256, 896, 151_936
 
 
-def best(run, repeats=5):
-    run()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times) * 1e3
+def matrix(rows, columns, scale):
+    return (torch.rand(rows, columns) * 2 - 1) * scale
 
 
-logits = torch.randn(ROWS, VOCABULARY) * 3
-targets = torch.randint(0, VOCABULARY, (ROWS, 1))
+targets = (torch.arange(ROWS) * 7919 % VOCABULARY).unsqueeze(-1)
 
 
-def log_probs(x):
-    return torch.log_softmax(x, -1).gather(-1, targets)
+def with_entropy(logits):
+    z = logits.float()  # no copy of float32; bfloat16 is widened, so that the results are as exact as ours
+    log_probs = torch.log_softmax(z, -1).gather(-1, targets)
+    entropy = torch.logsumexp(z, -1) - (torch.softmax(z, -1) * z).sum(-1)
+    return log_probs, entropy
 
 
-def with_entropy(x):
-    p = torch.softmax(x, -1)
-    return log_probs(x), torch.logsumexp(x, -1) - (p * x).sum(-1)
-
-
-results = {"eager": best(lambda: with_entropy(logits))}
-half = logits.bfloat16()
-results["eagerBfloat16"] = best(lambda: with_entropy(half.float()), 2)
-try:
+def forward(dtype):
+    logits = matrix(ROWS, VOCABULARY, 5).to(dtype)
     compiled = torch.compile(with_entropy)
-    results["compiled"] = best(lambda: compiled(logits))
-except Exception as error:  # no compiler on this machine
-    results["compiledError"] = str(error)[:200]
+    return {"eager": lambda: with_entropy(logits), "compiled": lambda: compiled(logits)}
 
-leaf = logits.clone().requires_grad_()
-lp, entropy = with_entropy(leaf)
-total = lp.sum() + 0.01 * entropy.sum()
-results["backward"] = best(lambda: torch.autograd.grad(total, leaf, retain_graph=True), 2)
-del leaf, lp, entropy, total, half
 
-hidden = torch.randn(ROWS, WIDTH)
-weight = torch.randn(VOCABULARY, WIDTH) * 0.05
-product = torch.empty(ROWS, VOCABULARY)
-results["matmul"] = best(lambda: torch.mm(hidden, weight.T, out=product), 3)
-print(json.dumps(results))
+def backward():
+    logits = matrix(ROWS, VOCABULARY, 5).requires_grad_()
+    log_probs, entropy = with_entropy(logits)
+    total = log_probs.sum() + 0.01 * entropy.sum()
+    return {"eager": lambda: torch.autograd.grad(total, logits, retain_graph=True)}
+
+
+def product():
+    hidden, weight = matrix(ROWS, WIDTH, 1), matrix(VOCABULARY, WIDTH, 0.05)
+    return {"eager": lambda: hidden @ weight.T}
+
+
+CASES = {
+    "float32": lambda: forward(torch.float32),
+    "bfloat16": lambda: forward(torch.bfloat16),
+    "backward": backward,
+    "product": product,
+}
