@@ -87,7 +87,12 @@ describe.skipIf(!present)("step location in real vocabularies", () => {
 
   it("vllm#16545: the labels of '+/-' PRMs are rows of the LM head, by the vocabulary's own ids", async () => {
     const seen: number[][] = [];
-    const runner = fakeRunner({ logits: (ids) => (seen.push([...ids]), [2, 0.5]) });
+    const runner = fakeRunner({
+      logits: (ids) => {
+        seen.push([...ids]);
+        return [2, 0.5];
+      },
+    });
     const prm = createPrm({ model: "toy", convention: "math-shepherd", tokenizer: mistral, runner });
     const [scores] = await prm.score([{ question: "q", steps: ["a.", "b."] }]);
     expect(seen.map((ids) => ids.at(-1))).toEqual([12902, 12902]);
