@@ -107,6 +107,40 @@ void fillSpan(T* out, int64_t first, int64_t last, T value, const ByteMask& mask
   fillCounted(out, first, last, value, mask.bytes);
 }
 
+// Spans come last to first, but memory is written fastest in rising order: holds some back and writes them turned round.
+template <class T, class Mask>
+class SpanWriter {
+ public:
+  SpanWriter(const Output<T>& out, const Mask& mask) : out_(out), mask_(mask) {}
+
+  void add(int64_t first, int64_t last, double advantage, double tail) {
+    if (count_ == kHeld) flush();
+    if (count_ == 0) last_ = last;
+    firsts_[count_] = first;
+    advantages_[count_] = saturated(advantage, T(0));
+    if (out_.returns != nullptr) returns_[count_] = saturated(tail, T(0));
+    count_++;
+  }
+  void flush() {
+    write(out_.advantages, advantages_);
+    if (out_.returns != nullptr) write(out_.returns, returns_);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr int64_t kHeld = 256;
+
+  void write(T* out, const T* values) const {
+    for (int64_t i = count_ - 1; i >= 0; i--) fillSpan(out, firsts_[i], i == 0 ? last_ : firsts_[i - 1] - 1, values[i], mask_);
+  }
+
+  Output<T> out_;
+  Mask mask_;
+  int64_t count_ = 0, last_ = 0;
+  int64_t firsts_[kHeld];
+  T advantages_[kHeld], returns_[kHeld];
+};
+
 template <class T>
 void clearRow(const Output<T>& out, const Rows& tokens, int64_t row) {
   fillTokens(out.advantages, tokens.begin(row), tokens.end(row) - 1, T(0));
@@ -156,14 +190,14 @@ int64_t leaveOneOutTokens(const Batch& batch, const Mask& mask, const Charge& ch
     if (standing[row] == Standing::excluded) return clearRow(out, tokens, row);
     auto source = sourceOf(true);
     const auto steps = stepsOf(row);
-    const Output<T> rowOut = out;
     const double own = baseline[row];
     const bool zero = standing[row] == Standing::unpaired && !batch.groups.rawSingletons;
+    SpanWriter<T, Mask> writer(out, mask);
     walkBackward(source, steps, tokens.end(row), lastStep(row), charge,
                  [&](int64_t first, int64_t last, double tail, double charged) {
-                   fillSpan(rowOut.advantages, first, last, zero ? T(0) : saturated(tail - own * charged, T(0)), mask);
-                   if (rowOut.returns != nullptr) fillSpan(rowOut.returns, first, last, saturated(tail, T(0)), mask);
+                   writer.add(first, last, zero ? 0 : tail - own * charged, tail);
                  });
+    writer.flush();
   });
   return kOk;
 }

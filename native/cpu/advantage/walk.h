@@ -89,16 +89,19 @@ struct TokenSource {
   }
   int64_t runStart(int64_t token, int64_t stop) const {
     if (token <= stop || isBusy(token - 1)) return token;  // dense rewards never get to the blocks
-    while (token - kBlock >= stop && !isBusyBlock(token - kBlock)) token -= kBlock;
-    while (token > stop && !isBusy(token - 1)) token--;
-    return token;
+    return skip<1>(skip<8>(skip<32>(token, stop), stop), stop);
   }
 
  private:
-  static constexpr int64_t kBlock = 32;
+  template <int64_t kBlock>
+  int64_t skip(int64_t token, int64_t stop) const {
+    while (token - kBlock >= stop && !isBusyBlock<kBlock>(token - kBlock)) token -= kBlock;
+    return token;
+  }
 
   bool isBusy(int64_t i) const { return mask.counts(i) & !((kl == nullptr) & (rewards[i] == 0)); }
 
+  template <int64_t kBlock>
   bool isBusyBlock(int64_t begin) const {
     int busy = 0;
     if (kl != nullptr) return mask.count(begin, begin + kBlock - 1) > 0;
