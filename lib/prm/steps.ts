@@ -79,7 +79,7 @@ export interface StepMap {
  *
  * @param ids - response ids, without padding; a closing EOS belongs to the last step
  * @param tokenizer - the policy's
- * @param separator - default `"\n\n"`
+ * @param options - `separator`, default `"\n\n"`; `eosId`, default the tokenizer's
  * @throws {@link ArgumentError} `ERR_SHAPE` when one token holds two whole steps
  */
 export function mapSteps(

@@ -107,7 +107,8 @@ void fillSpan(T* out, int64_t first, int64_t last, T value, const ByteMask& mask
   fillCounted(out, first, last, value, mask.bytes);
 }
 
-// Spans come last to first, but memory is written fastest in rising order: holds some back and writes them turned round.
+// Spans come last to first, but memory is written fastest in rising order: holds some back and writes them turned
+// round.
 template <class T, class Mask>
 class SpanWriter {
  public:
@@ -131,7 +132,8 @@ class SpanWriter {
   static constexpr int64_t kHeld = 256;
 
   void write(T* out, const T* values) const {
-    for (int64_t i = count_ - 1; i >= 0; i--) fillSpan(out, firsts_[i], i == 0 ? last_ : firsts_[i - 1] - 1, values[i], mask_);
+    for (int64_t i = count_ - 1; i >= 0; i--)
+      fillSpan(out, firsts_[i], i == 0 ? last_ : firsts_[i - 1] - 1, values[i], mask_);
   }
 
   Output<T> out_;
