@@ -36,6 +36,7 @@ export type MinformErrorCode =
 
 /** Base class of every error this library throws. `code` is stable; the message is for people. */
 export class MinformError extends Error {
+  /** What kind of error it is; stable across versions. */
   readonly code: MinformErrorCode;
 
   constructor(code: MinformErrorCode, message: string, options?: ErrorOptions) {

@@ -13,4 +13,4 @@ export * from "./metrics/index.ts";
 export * from "./optim/index.ts";
 export * from "./presets/index.ts";
 export * from "./ragged.ts";
-export type { Tensor, TensorArrays, TensorType } from "./tensor.ts";
+export type { ResultArray, Tensor, TensorArrays, TensorType } from "./tensor.ts";

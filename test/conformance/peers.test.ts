@@ -2,7 +2,7 @@
 // float64 and in float32 (agreement.ts states the bounds). The file is the one MINFORM_PEERS names, by default the
 // shared fixture beside the repository. A key that is not known, or an argument of it, fails.
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { expectAgreement } from "./agreement.ts";
 import { Case, type RawCase, readCaseFile } from "./case-file.ts";
 import { functions, type Outcome } from "./functions.ts";
@@ -81,6 +81,17 @@ describe("the reader of case files", () => {
     ["pure_verl.rloo[max_form_0.1,sum,norm=False]", /unknown rewards/],
   ])("refuses %s", (key, message) => {
     expect(() => compute(key, inputs)).toThrow(message);
+  });
+
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it("lacks the default file quietly, and the file it was told to read with an error", () => {
+    vi.stubEnv("MINFORM_PEERS", "");
+    expect(readCaseFile("no-such-file.json")).toBeUndefined();
+    vi.stubEnv("MINFORM_PEERS", "no-such-file.json");
+    expect(() => readCaseFile(fallback)).toThrow(/no-such-file/);
   });
 
   it("fails for a value it did not compute, another shape, another number and a missing NaN", () => {
