@@ -150,8 +150,10 @@ describe("minform advantages", () => {
       const { code, stderr } = await minform(args, {
         meanwhile: (child) => {
           const timer = setInterval(() => {
-            // Its temporary files are there: it is in the middle of its work.
-            if (readdirSync(here).length > 0) child.kill(signal);
+            if (readdirSync(here).length === 0) return;
+            // Its temporary files are there: it is in the middle of its work. Once: a second signal ends it at once.
+            clearInterval(timer);
+            child.kill(signal);
           }, 5);
           child.on("close", () => clearInterval(timer));
         },
