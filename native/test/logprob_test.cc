@@ -71,11 +71,12 @@ static void golden(double bound) {
   CHECK(grad[5] == 0 && !std::signbit(grad[5]));
   CHECK_NEAR(grad[8], 2 / 3.0, bound);
 
+  const int32_t narrow[] = {0, 1, 1};
   const T bad[] = {1, T(NAN), 0, T(-kInfinity), T(-kInfinity), 1};
   Results<T> none(3);
-  CHECK(logprob<T>().forward({bad + 2, Kind<T>::element, 2, 2}, targets, 1, none.out(), kGoOn) == kOk);
-  CHECK(logprob<T>().forward({bad, Kind<T>::element, 3, 2}, targets, 1, none.out(), kGoOn) == 0);
-  CHECK(logprob<T>().forward({bad + 3, Kind<T>::element, 1, 2}, targets, 1, none.out(), kGoOn) == 0);
+  CHECK(logprob<T>().forward({bad + 2, Kind<T>::element, 2, 2}, narrow, 1, none.out(), kGoOn) == kOk);
+  CHECK(logprob<T>().forward({bad, Kind<T>::element, 3, 2}, narrow, 1, none.out(), kGoOn) == 0);
+  CHECK(logprob<T>().forward({bad + 3, Kind<T>::element, 1, 2}, narrow, 1, none.out(), kGoOn) == 0);
 }
 
 static void singleAgainstDouble() {
