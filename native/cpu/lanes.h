@@ -78,7 +78,9 @@ inline float expOf(float x) {
   const int32_t exponent = bits - 0x4B400000;
   // 2^n in two factors: n reaches 128, one more than a float exponent holds.
   const int32_t half = exponent >> 1;
-  const int32_t firstBits = (half + 127) << 23, secondBits = (exponent - half + 127) << 23;
+  // Unsigned: for a NaN the exponent is junk, and shifting a negative number is undefined.
+  const uint32_t firstBits = static_cast<uint32_t>(half + 127) << 23;
+  const uint32_t secondBits = static_cast<uint32_t>(exponent - half + 127) << 23;
   float first, second;
   __builtin_memcpy(&first, &firstBits, sizeof first);
   __builtin_memcpy(&second, &secondBits, sizeof second);
