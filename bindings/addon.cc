@@ -31,7 +31,13 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("capabilities", Napi::Function::New(env, capabilities, "capabilities"));
   exports.Set("getNumThreads", Napi::Function::New(env, getNumThreads, "getNumThreads"));
   exports.Set("setNumThreads", Napi::Function::New(env, setThreads, "setNumThreads"));
+  registerAdvantage(env, exports);
   registerCredit(env, exports);
+  registerLogProb(env, exports);
+  registerLoss(env, exports);
+  registerMetrics(env, exports);
+  registerOptim(env, exports);
+  registerPresets(env, exports);
   return exports;
 }
 

@@ -5,8 +5,12 @@
 
 namespace minform {
 
-class JobQueue;
-
+void registerAdvantage(Napi::Env env, Napi::Object exports);
 void registerCredit(Napi::Env env, Napi::Object exports);
+void registerLogProb(Napi::Env env, Napi::Object exports);
+void registerLoss(Napi::Env env, Napi::Object exports);
+void registerMetrics(Napi::Env env, Napi::Object exports);
+void registerOptim(Napi::Env env, Napi::Object exports);
+void registerPresets(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

@@ -114,7 +114,9 @@ class Args {
       fail(index, "is not a typed array");
     }
     if (kind != TypeTag<T>::kind) fail(index, "is a typed array of another kind");
-    *data = static_cast<T*>(memory);
+    // An empty array may come without memory; a null pointer would read as "left out".
+    static T nothing{};
+    *data = memory == nullptr ? &nothing : static_cast<T*>(memory);
     return length;
   }
 

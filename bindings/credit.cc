@@ -1,7 +1,7 @@
 #include "minform/credit.h"
 
 #include "addon.h"
-#include "args.h"
+#include "steps.h"
 
 namespace minform {
 
@@ -38,18 +38,6 @@ Napi::Value minFormBackward(const Napi::CallbackInfo& info) {
     return Napi::Number::New(info.Env(),
                              static_cast<double>(credit<T>().minFormBackward(in, grads, args.array<T>(7, total))));
   });
-}
-
-// Step ends must rise within their row: the kernel writes the tokens between them.
-void checkStepEnds(const Args& args, size_t index, const Rows& tokens, const Rows& steps, const int32_t* stepEnds) {
-  if (tokens.count != steps.count) args.fail(index, "has another number of rows");
-  for (int64_t row = 0; row < steps.count; row++) {
-    int64_t previous = -1;
-    for (int64_t step = steps.begin(row); step < steps.end(row); step++) {
-      if (stepEnds[step] <= previous || stepEnds[step] >= tokens.length(row)) args.fail(index, "leaves its row");
-      previous = stepEnds[step];
-    }
-  }
 }
 
 // (values, stepOffsets, stepEnds, tokenOffsets, place, zeroAt?, mask?, out)

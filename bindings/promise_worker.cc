@@ -1,5 +1,6 @@
 #include "promise_worker.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -7,7 +8,6 @@
 #include <string>
 #include <thread>
 #include <unordered_set>
-#include <vector>
 
 namespace minform {
 
@@ -34,9 +34,15 @@ struct Job {
       error = "out of memory";
     } catch (const std::exception& exception) {
       error = exception.what();
+    } catch (...) {
+      error = "unknown failure";
     }
     if (cancelled) status = kCancelled;
   }
+
+  // For a job whose environment is going: it takes the references with it, and deleting them ourselves could come
+  // after.
+  void abandon() { arguments.SuppressDestruct(); }
 };
 
 using JobPointer = std::shared_ptr<Job>;
@@ -64,10 +70,31 @@ class Runner {
     wake_.notify_one();
   }
 
-  // After this no job of the environment runs or will run.
+  // A job that still waits settles at once, one that runs when it next looks at its flag.
+  void cancel(const JobPointer& job) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    job->cancelled = true;
+    const auto found = std::find(queue_.begin(), queue_.end(), job);
+    if (found == queue_.end()) return;
+    queue_.erase(found);
+    job->status = kCancelled;
+    settleLater(job);
+  }
+
+  // After this no job of the environment runs or will run. Only the one that runs now is waited for, not those of
+  // other environments in the queue before ours.
   void drain(Environment* environment) {
     std::unique_lock<std::mutex> lock(mutex_);
     for (const JobPointer& job : environment->pending) job->cancelled = true;
+    for (auto at = queue_.begin(); at != queue_.end();) {
+      if ((*at)->environment == environment) {
+        (*at)->abandon();
+        environment->pending.erase(*at);
+        at = queue_.erase(at);
+      } else {
+        ++at;
+      }
+    }
     done_.wait(lock, [&] { return environment->pending.empty(); });
   }
 
@@ -81,21 +108,24 @@ class Runner {
       lock.unlock();
       job->run();
       lock.lock();
-      Environment* environment = job->environment;
-      environment->pending.erase(job);
-      // Under the lock, so that drain() cannot let the environment go before the call is queued.
-      auto* handle = new JobPointer(std::move(job));
-      if (napi_call_threadsafe_function(environment->settle, handle, napi_tsfn_nonblocking) != napi_ok)
-        leaked_.push_back(handle);
+      settleLater(job);
       done_.notify_all();
+    }
+  }
+
+  // Under the lock, so that drain() cannot let the environment go before the call is queued.
+  void settleLater(const JobPointer& job) {
+    job->environment->pending.erase(job);
+    auto* handle = new JobPointer(job);
+    if (napi_call_threadsafe_function(job->environment->settle, handle, napi_tsfn_nonblocking) != napi_ok) {
+      job->abandon();
+      delete handle;
     }
   }
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::deque<JobPointer> queue_;
-  // Jobs of a closing environment: their references must not be dropped on this thread.
-  std::vector<JobPointer*> leaked_;
   bool started_ = false;
 };
 
@@ -108,8 +138,8 @@ Runner& runner() {
 void settle(napi_env rawEnv, napi_value, void*, void* data) {
   auto* handle = static_cast<JobPointer*>(data);
   if (rawEnv == nullptr) {
-    // The environment is gone and took the references with it; deleting them now would touch it.
-    (*handle)->arguments.SuppressDestruct();
+    (*handle)->abandon();
+    delete handle;
     return;
   }
   JobPointer job = *handle;
@@ -146,12 +176,11 @@ Napi::Value PromiseWorkers::start(const Napi::CallbackInfo& info, JobBody body) 
   Napi::Array kept = Napi::Array::New(env, info.Length());
   for (size_t i = 0; i < info.Length(); i++) kept.Set(static_cast<uint32_t>(i), info[i]);
   job->arguments = Napi::Persistent(kept.As<Napi::Object>());
-  if (environment->unsettled++ == 0) napi_ref_threadsafe_function(env, environment->settle);
-
   Napi::Object handle = Napi::Object::New(env);
   handle.Set("promise", job->deferred.Promise());
-  handle.Set("cancel", Napi::Function::New(env, [job](const Napi::CallbackInfo&) { job->cancelled = true; }, "cancel"));
+  handle.Set("cancel", Napi::Function::New(env, [job](const Napi::CallbackInfo&) { runner().cancel(job); }, "cancel"));
   runner().submit(job);
+  if (environment->unsettled++ == 0) napi_ref_threadsafe_function(env, environment->settle);
   return handle;
 }
 

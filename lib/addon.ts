@@ -1,4 +1,10 @@
+import type { AdvantageKernels } from "./advantage/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
+import type { LogProbKernels } from "./logprob/kernels.ts";
+import type { LossKernels } from "./loss/kernels.ts";
+import type { MetricsKernels } from "./metrics/kernels.ts";
+import type { OptimKernels } from "./optim/kernels.ts";
+import type { PresetKernels } from "./presets/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -15,7 +21,13 @@ export interface Addon {
   };
   getNumThreads(): number;
   setNumThreads(threads: number): void;
+  advantage: AdvantageKernels;
   credit: CreditKernels;
+  logprob: LogProbKernels;
+  loss: LossKernels;
+  metrics: MetricsKernels;
+  optim: OptimKernels;
+  presets: PresetKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

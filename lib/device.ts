@@ -24,6 +24,7 @@ export interface CudaInfo {
   readonly compiled: boolean;
   /** At least one device works. */
   readonly available: boolean;
+  /** Devices found; 0 when none works. */
   readonly devices: number;
   /** Why no device is available, in the driver's words; empty when one is. */
   readonly reason: string;

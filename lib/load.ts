@@ -39,5 +39,26 @@ function load(): Addon {
       `MINFORM_ISA: expected "baseline", "avx2" or "avx512", got ${JSON.stringify(isaCapError)}`,
     );
   }
-  return native;
+  return guarded(native);
+}
+
+// Whatever native code throws (out of memory, a check of the glue) reaches callers as an AddonError.
+function guarded(native: Addon): Addon {
+  const guard = (name: string, value: unknown): unknown => {
+    if (typeof value !== "function") {
+      return Object.fromEntries(
+        Object.entries(value as object).map(([key, inner]) => [key, guard(`${name}.${key}`, inner)]),
+      );
+    }
+    return (...args: unknown[]) => {
+      try {
+        return value(...args);
+      } catch (cause) {
+        throw new AddonError("ERR_ADDON", `native ${name} failed: ${(cause as Error).message}`, { cause });
+      }
+    };
+  };
+  return Object.fromEntries(
+    Object.entries(native).map(([name, value]) => [name, guard(name, value)]),
+  ) as unknown as Addon;
 }

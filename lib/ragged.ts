@@ -22,15 +22,21 @@ export type Owned<T extends RaggedData> = T extends Float32Array
  * response; its elements are tokens or steps. There is no padding anywhere inside the library.
  */
 export interface Ragged<T extends RaggedData = FloatArray> {
+  /** The elements of all rows, row after row. */
   readonly data: T;
+  /** Where the rows begin and end in `data`. */
   readonly offsets: Int32Array;
 }
 
 /** Names of the element types that {@link ragged} builds, and the arrays they give. */
 export interface RaggedTypes {
+  /** Values in single precision. */
   float32: Float32Array<ArrayBuffer>;
+  /** Values in double precision. */
   float64: Float64Array<ArrayBuffer>;
+  /** Token ids and indices. */
   int32: Int32Array<ArrayBuffer>;
+  /** Masks. */
   uint8: Uint8Array<ArrayBuffer>;
 }
 
@@ -117,7 +123,9 @@ export function row<T extends RaggedData>(values: Ragged<T>, index: number): T {
  * the last valid position, and `mask` (one per ragged token) keeps the holes inside it.
  */
 export interface PaddedLayout {
+  /** Number of responses. */
   readonly rows: number;
+  /** Padded length. */
   readonly width: number;
   /** Column of each row's first token. */
   readonly starts: Int32Array;

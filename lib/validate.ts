@@ -213,9 +213,14 @@ export function allocate<T extends RaggedData>(like: T, length: number): Owned<T
 }
 
 /** @internal The caller's `out`, checked, or a fresh array. */
-export function outputLike<T extends FloatArray>(out: T | undefined, like: T, length: number): Owned<T> {
+export function outputLike<T extends FloatArray>(
+  out: T | undefined,
+  like: T,
+  length: number,
+  name = "out",
+): Owned<T> {
   if (out === undefined) return allocate(like, length);
-  assertVector(out, "out", length, [typeName(like) as ArrayName]);
+  assertVector(out, name, length, [typeName(like) as ArrayName]);
   return out as unknown as Owned<T>;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The native core without Node: builds it with plain CMake and runs its tests at every ISA level, then again under
-# AddressSanitizer + UndefinedBehaviorSanitizer, and the pool under ThreadSanitizer.
+# The native core without Node: builds it with plain CMake and runs its tests at every ISA level. With --sanitize again
+# under AddressSanitizer + UndefinedBehaviorSanitizer, and the pool under ThreadSanitizer; those builds take many minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,5 +14,7 @@ run() {
 
 mkdir -p build-native
 run release .
-run asan . -DMINFORM_SANITIZE=address,undefined
-run tsan 'pool|credit' -DMINFORM_SANITIZE=thread
+if [ "${1:-}" = "--sanitize" ]; then
+  run asan . -DMINFORM_SANITIZE=address,undefined
+  run tsan 'pool|credit' -DMINFORM_SANITIZE=thread
+fi

@@ -31,15 +31,26 @@ export interface MinFormOptions extends CreditOptions {
   temperature?: number;
 }
 
-/** Options of {@link gammaDecay}: discount per step, or per token between the steps' last tokens. */
-export type GammaDecayOptions = CreditOptions & { gamma: number } & (
-    | { by?: "step" }
-    | {
-        by: "token";
-        /** Token index of each step's last token, in the rows of the step rewards. */
-        stepEnds: Ragged<Int32Array>;
-      }
-  );
+/** Options of {@link gammaDecay} by step. */
+export interface StepDecayOptions extends CreditOptions {
+  /** Discount per step, in [0, 1]. */
+  gamma: number;
+  /** The default. */
+  by?: "step";
+}
+
+/** Options of {@link gammaDecay} by token. */
+export interface TokenDecayOptions extends CreditOptions {
+  /** Discount per token between the steps' last tokens, in [0, 1]. */
+  gamma: number;
+  /** Discount by token instead of by step. */
+  by: "token";
+  /** Token index of each step's last token, in the rows of the step rewards. */
+  stepEnds: Ragged<Int32Array>;
+}
+
+/** Options of {@link gammaDecay}: discount per step or per token. */
+export type GammaDecayOptions = StepDecayOptions | TokenDecayOptions;
 
 // In the order of CreditForm in native/include/minform/credit.h.
 const FORMS = ["minForm", "strictMinForm", "gammaDecay", "sum", "mean", "product"] as const;

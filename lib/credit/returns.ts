@@ -15,9 +15,9 @@ export interface ReturnsOptions<T extends FloatArray> {
 /**
  * Reward-to-go: `G_t = R_t + gamma G_next`, over the counted tokens of each response.
  *
- * @param rewards - token rewards; infinite values pass through
+ * @param rewards - finite token rewards
  * @returns one return per token
- * @throws {@link ArgumentError}; {@link NumericError} `ERR_NOT_FINITE` for a NaN that counts
+ * @throws {@link ArgumentError}; {@link NumericError} `ERR_NOT_FINITE` for a NaN or an infinite reward that counts
  */
 export function returns<T extends FloatArray>(
   rewards: Ragged<T>,

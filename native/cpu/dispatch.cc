@@ -1,9 +1,19 @@
 #include "dispatch.h"
 
+#include "minform/advantage.h"
 #include "minform/credit.h"
+#include "minform/logprob.h"
+#include "minform/loss.h"
+#include "minform/optim.h"
+#include "minform/presets.h"
 
 namespace minform {
 
+MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(credit, CreditKernels)
+MINFORM_DISPATCH(logprob, LogProbKernels)
+MINFORM_DISPATCH(loss, LossKernels)
+MINFORM_DISPATCH(optim, OptimKernels)
+MINFORM_DISPATCH(presets, PresetKernels)
 
 }  // namespace minform

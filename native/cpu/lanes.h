@@ -51,6 +51,11 @@ inline bool isNaN(T x) {
   return x != x;
 }
 
+template <class T>
+inline bool isFinite(T x) {
+  return x - x == 0;
+}
+
 // exp for float32, straight-line so that lane loops vectorise. Within 1.5 ulp on [-87.3, 88.7]; 0 below (no
 // denormals), +Infinity above, NaN for NaN.
 inline float expOf(float x) {
@@ -73,7 +78,9 @@ inline float expOf(float x) {
   const int32_t exponent = bits - 0x4B400000;
   // 2^n in two factors: n reaches 128, one more than a float exponent holds.
   const int32_t half = exponent >> 1;
-  const int32_t firstBits = (half + 127) << 23, secondBits = (exponent - half + 127) << 23;
+  // Unsigned: for a NaN the exponent is junk, and shifting a negative number is undefined.
+  const uint32_t firstBits = static_cast<uint32_t>(half + 127) << 23;
+  const uint32_t secondBits = static_cast<uint32_t>(exponent - half + 127) << 23;
   float first, second;
   __builtin_memcpy(&first, &firstBits, sizeof first);
   __builtin_memcpy(&second, &secondBits, sizeof second);

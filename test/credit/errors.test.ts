@@ -20,6 +20,7 @@ describe("credit: bad input", () => {
     );
     expect(errorCode(() => minForm(ragged([[Number.POSITIVE_INFINITY]])))).toBe("ERR_NOT_FINITE");
     expect(errorCode(() => returns(ragged([[Number.NaN]])))).toBe("ERR_NOT_FINITE");
+    expect(errorCode(() => returns(ragged([[Infinity, -Infinity]])))).toBe("ERR_NOT_FINITE");
   });
 
   it.each([

@@ -4,6 +4,7 @@ import {
   type Credit,
   type FloatArray,
   gammaDecay,
+  getNumThreads,
   mean,
   minForm,
   minFormBackward,
@@ -12,6 +13,7 @@ import {
   type Ragged,
   returns,
   row,
+  setNumThreads,
   strictMinForm,
   sum,
 } from "../../lib/index.ts";
@@ -71,6 +73,20 @@ describe.each(Object.entries(forms))("credit: %s", (_, form) => {
       }),
       seeded,
     );
+  });
+
+  it("gives the same bits for 1 and 3 threads", () => {
+    const rewards = ragged(
+      Array.from({ length: 700 }, (_, i) => Array.from({ length: i % 40 }, (_, k) => Math.sin(i * 41 + k))),
+    );
+    const before = getNumThreads();
+    setNumThreads(1);
+    const alone = form(rewards);
+    setNumThreads(3);
+    const together = form(rewards);
+    setNumThreads(before);
+    expectSameBits(together.returns.data, alone.returns.data);
+    expectSameBits(together.outcomes, alone.outcomes);
   });
 
   it("float32 agrees with float64 to 1e-6", () => {

@@ -7,8 +7,6 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-inline bool isFinite(double x) { return x - x == 0; }
-
 template <class T>
 int64_t firstNonFinite(const CreditInput<T>& in) {
   for (int64_t i = 0; i < in.steps.total(); i++) {
@@ -17,12 +15,11 @@ int64_t firstNonFinite(const CreditInput<T>& in) {
   return kOk;
 }
 
-// The counted steps of one row: softmax(-r / T) needs their minimum, and sum exp(-(r - min) / T).
+// softmax(-r / T) over the counted steps of one row, from (r - min) / T.
 template <class T>
-struct SoftMin {
-  double lowest = 0, normaliser = 0;
-
-  SoftMin(const CreditInput<T>& in, int64_t begin, int64_t end) {
+class SoftMin {
+ public:
+  SoftMin(const CreditInput<T>& in, int64_t begin, int64_t end) : begin_(begin), weights_(end - begin) {
     bool any = false;
     for (int64_t i = begin; i < end; i++) {
       if (!trained(in.mask, i)) continue;
@@ -30,11 +27,21 @@ struct SoftMin {
       lowest = any ? smaller(lowest, r) : r;
       any = true;
     }
+    double normaliser = 0;
     for (int64_t i = begin; i < end; i++) {
-      if (trained(in.mask, i)) normaliser += ::exp((lowest - in.rewards[i]) / in.parameter);
+      const double e = trained(in.mask, i) ? ::exp((lowest - in.rewards[i]) / in.parameter) : 0;
+      weights_[i - begin] = e;
+      normaliser += e;
     }
+    for (int64_t i = begin; i < end; i++) weights_[i - begin] /= normaliser;
   }
-  double weight(double reward, double temperature) const { return ::exp((lowest - reward) / temperature) / normaliser; }
+
+  double lowest = 0;
+  double weight(int64_t i) { return weights_[i - begin_]; }
+
+ private:
+  int64_t begin_;
+  Scratch<double> weights_;
 };
 
 // Forms that are a weight per step: the return is the suffix sum of weight * reward.
@@ -44,7 +51,7 @@ double assignWeighted(const CreditInput<T>& in, const CreditOutput<T>& out, int6
   for (int64_t i = end - 1; i >= begin; i--) {
     double w = 0, credited = 0;
     if (trained(in.mask, i)) {
-      w = weight(static_cast<double>(in.rewards[i]));
+      w = weight(i);
       credited = w * in.rewards[i];
       tail += credited;
     }
@@ -79,16 +86,16 @@ double assignRow(CreditForm form, const CreditInput<T>& in, const CreditOutput<T
   const T* r = in.rewards;
   switch (form) {
     case CreditForm::minForm: {
-      const SoftMin<T> softMin(in, begin, end);
-      return assignWeighted(in, out, begin, end, [&](double reward) { return softMin.weight(reward, in.parameter); });
+      SoftMin<T> softMin(in, begin, end);
+      return assignWeighted(in, out, begin, end, [&](int64_t i) { return softMin.weight(i); });
     }
     case CreditForm::mean: {
       int64_t counted = 0;
       for (int64_t i = begin; i < end; i++) counted += trained(in.mask, i);
-      return assignWeighted(in, out, begin, end, [&](double) { return 1.0 / static_cast<double>(counted); });
+      return assignWeighted(in, out, begin, end, [&](int64_t) { return 1.0 / static_cast<double>(counted); });
     }
     case CreditForm::sum:
-      return assignWeighted(in, out, begin, end, [](double) { return 1.0; });
+      return assignWeighted(in, out, begin, end, [](int64_t) { return 1.0; });
     case CreditForm::strictMinForm:
       return assignRecursive(in, out, begin, end, [&](int64_t i, int64_t next, double tail) {
         return next < 0 ? static_cast<double>(r[i]) : smaller(static_cast<double>(r[i]), tail);
@@ -122,7 +129,7 @@ int64_t assign(CreditForm form, const CreditInput<T>& in, const CreditOutput<T>&
 template <class T>
 void backwardRow(const CreditInput<T>& in, const CreditGradients<T>& grads, int64_t row, T* gradStepRewards) {
   const int64_t begin = in.steps.begin(row), end = in.steps.end(row);
-  const SoftMin<T> softMin(in, begin, end);
+  SoftMin<T> softMin(in, begin, end);
   const double temperature = in.parameter;
   Scratch<double> upstream(end - begin);
   double reaching = grads.outcomes == nullptr ? 0 : static_cast<double>(grads.outcomes[row]);
@@ -133,16 +140,16 @@ void backwardRow(const CreditInput<T>& in, const CreditGradients<T>& grads, int6
     const double g = reaching + (grads.rewards == nullptr ? 0 : static_cast<double>(grads.rewards[i]));
     upstream[i - begin] = g;
     // Centred on the minimum: r / T may overflow where (r - min) / T does not.
-    weighted += g * softMin.weight(in.rewards[i], temperature) * (in.rewards[i] - softMin.lowest);
+    weighted += g * softMin.weight(i) * (in.rewards[i] - softMin.lowest);
   }
   double plain = 0;
   for (int64_t i = begin; i < end; i++) {
-    if (trained(in.mask, i)) plain += upstream[i - begin] * softMin.weight(in.rewards[i], temperature);
+    if (trained(in.mask, i)) plain += upstream[i - begin] * softMin.weight(i);
   }
   for (int64_t i = begin; i < end; i++) {
     double gradient = 0;
     if (trained(in.mask, i)) {
-      const double w = softMin.weight(in.rewards[i], temperature);
+      const double w = softMin.weight(i);
       const double g = upstream[i - begin];
       const double above = in.rewards[i] - softMin.lowest;
       // g (1 - r/T) + (sum g v)/T, with r = lowest + above on both sides.

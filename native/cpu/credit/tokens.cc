@@ -43,7 +43,7 @@ void placeSteps(const Rows& tokens, const Rows& steps, const int32_t* stepEnds, 
 template <class T>
 int64_t returns(const Rows& tokens, const T* rewards, const uint8_t* mask, double gamma, T* out) {
   for (int64_t i = 0; i < tokens.total(); i++) {
-    if (trained(mask, i) && isNaN(rewards[i])) return i;
+    if (trained(mask, i) && !isFinite(rewards[i])) return i;
   }
   parallelRows(tokens, 1 << 15, [&](int64_t row) {
     double tail = 0;

@@ -1,0 +1,169 @@
+#include "minform/logprob.h"
+
+#include <memory>
+#include <vector>
+
+#include "addon.h"
+#include "args.h"
+#include "promise_worker.h"
+
+namespace minform {
+
+namespace {
+
+Element elementKind(const Args& args, size_t index) {
+  const int32_t kind = args.integer(index);
+  if (kind < 0 || kind > static_cast<int32_t>(Element::float16)) args.fail(index, "is no element kind");
+  return static_cast<Element>(kind);
+}
+
+void* elements(const Args& args, size_t index, Element element, int64_t length) {
+  if (element == Element::float32) return args.array<float>(index, length);
+  if (element == Element::float64) return args.array<double>(index, length);
+  return args.array<uint16_t>(index, length);
+}
+
+int64_t extent(const Args& args, size_t index) {
+  const double value = args.number(index);
+  if (!(value >= 1 && value <= 2147483647)) args.fail(index, "is no extent");
+  return static_cast<int64_t>(value);
+}
+
+// (data, element, rows, columns) from `index` on.
+Matrix matrix(const Args& args, size_t index) {
+  const Element element = elementKind(args, index + 1);
+  const int64_t rows = extent(args, index + 2), columns = extent(args, index + 3);
+  return {elements(args, index, element, rows * columns), element, rows, columns};
+}
+
+// A copy: an index that changed after the check would be read through.
+using Targets = std::shared_ptr<const std::vector<int32_t>>;
+
+Targets targetsOf(const Args& args, size_t index, int64_t rows, int64_t vocabulary) {
+  const int32_t* given = args.array<int32_t>(index, rows);
+  auto targets = std::make_shared<const std::vector<int32_t>>(given, given + rows);
+  for (const int32_t target : *targets) {
+    if (target < 0 || target >= vocabulary) args.fail(index, "holds an index outside the vocabulary");
+  }
+  return targets;
+}
+
+double temperatureOf(const Args& args, size_t index) {
+  const double temperature = args.number(index);
+  if (!(temperature >= 1e-6 && temperature <= 1e6)) args.fail(index, "is no temperature");
+  return temperature;
+}
+
+// (logProbs, entropy?, sumSquaredProbs?, logSumExp) from `index` on.
+template <class T>
+LogProbOutput<T> outputs(const Args& args, size_t index, int64_t rows) {
+  return {args.array<T>(index, rows), args.optionalArray<T>(index + 1, rows), args.optionalArray<T>(index + 2, rows),
+          args.array<double>(index + 3, rows)};
+}
+
+// (logSumExp, entropy?, gradLogProbs, gradEntropy?) from `index` on.
+template <class T>
+LogProbGradients<T> gradients(const Args& args, size_t index, int64_t rows) {
+  const LogProbGradients<T> grads{args.array<double>(index, rows), args.optionalArray<T>(index + 1, rows),
+                                  args.array<T>(index + 2, rows), args.optionalArray<T>(index + 3, rows)};
+  if (grads.gradEntropy != nullptr && grads.entropy == nullptr) args.fail(index + 1, "is missing");
+  return grads;
+}
+
+// Calls body with the tag of the result type: float64 for float64, float32 for everything narrower.
+template <class Body>
+Napi::Value byResult(Element element, Body body) {
+  return element == Element::float64 ? body(double{}) : body(float{});
+}
+
+// (logits, element, rows, columns, targets->data(), temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) ->
+// job
+Napi::Value forward(const Napi::CallbackInfo& info) {
+  const Args args(info);
+  const Matrix logits = matrix(args, 0);
+  const Targets targets = targetsOf(args, 4, logits.rows, logits.columns);
+  const double temperature = temperatureOf(args, 5);
+  return byResult(logits.element, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    const LogProbOutput<T> out = outputs<T>(args, 6, logits.rows);
+    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
+      return logprob<T>().forward(logits, targets->data(), temperature, out, cancelled);
+    });
+  });
+}
+
+// (logits, element, rows, columns, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?,
+// gradLogits) -> job
+Napi::Value backward(const Napi::CallbackInfo& info) {
+  const Args args(info);
+  const Matrix logits = matrix(args, 0);
+  const Targets targets = targetsOf(args, 4, logits.rows, logits.columns);
+  const double temperature = temperatureOf(args, 5);
+  void* out = elements(args, 10, logits.element, logits.rows * logits.columns);
+  return byResult(logits.element, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    const LogProbGradients<T> in = gradients<T>(args, 6, logits.rows);
+    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
+      return logprob<T>().backward(logits, targets->data(), temperature, in, out, cancelled);
+    });
+  });
+}
+
+// (hidden x4, weight x4, bias?, biasElement) from 0 on.
+LinearInput linearInput(const Args& args) {
+  const Matrix hidden = matrix(args, 0), weight = matrix(args, 4);
+  if (hidden.columns != weight.columns) args.fail(7, "is not the width of the hidden states");
+  const Element biasElement = elementKind(args, 9);
+  const bool reference = hidden.element == Element::float64;
+  if (reference != (weight.element == Element::float64)) args.fail(5, "mixes float64 with a narrower type");
+  if (args.isMissing(8)) return {hidden, weight, nullptr, biasElement};
+  if (reference != (biasElement == Element::float64)) args.fail(9, "mixes float64 with a narrower type");
+  return {hidden, weight, elements(args, 8, biasElement, weight.rows), biasElement};
+}
+
+// (linear input x10, targets->data(), temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
+Napi::Value linearForward(const Napi::CallbackInfo& info) {
+  const Args args(info);
+  const LinearInput in = linearInput(args);
+  const Targets targets = targetsOf(args, 10, in.hidden.rows, in.weight.rows);
+  const double temperature = temperatureOf(args, 11);
+  return byResult(in.hidden.element, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    const LogProbOutput<T> out = outputs<T>(args, 12, in.hidden.rows);
+    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
+      return logprob<T>().linearForward(in, targets->data(), temperature, out, cancelled);
+    });
+  });
+}
+
+// (linear input x10, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradHidden,
+// gradWeight, gradBias?) -> job
+Napi::Value linearBackward(const Napi::CallbackInfo& info) {
+  const Args args(info);
+  const LinearInput in = linearInput(args);
+  const Targets targets = targetsOf(args, 10, in.hidden.rows, in.weight.rows);
+  const double temperature = temperatureOf(args, 11);
+  return byResult(in.hidden.element, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    const LogProbGradients<T> grads = gradients<T>(args, 12, in.hidden.rows);
+    const LinearGradients<T> out{args.array<T>(16, in.hidden.rows * in.hidden.columns),
+                                 args.array<T>(17, in.weight.rows * in.weight.columns),
+                                 args.optionalArray<T>(18, in.weight.rows)};
+    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
+      return logprob<T>().linearBackward(in, targets->data(), temperature, grads, out, cancelled);
+    });
+  });
+}
+
+}  // namespace
+
+void registerLogProb(Napi::Env env, Napi::Object exports) {
+  Napi::Object family = Napi::Object::New(env);
+  family.Set("forward", Napi::Function::New(env, forward, "forward"));
+  family.Set("backward", Napi::Function::New(env, backward, "backward"));
+  family.Set("linearForward", Napi::Function::New(env, linearForward, "linearForward"));
+  family.Set("linearBackward", Napi::Function::New(env, linearBackward, "linearBackward"));
+  exports.Set("logprob", family);
+}
+
+}  // namespace minform

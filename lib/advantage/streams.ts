@@ -1,0 +1,176 @@
+import { ArgumentError } from "../errors.ts";
+import { addon } from "../load.ts";
+import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import {
+  allocate,
+  type ArrayName,
+  assertLike,
+  assertNumber,
+  assertOneOf,
+  assertRagged,
+  assertStatus,
+  assertVector,
+  checkMask,
+  outputLike,
+  typeName,
+} from "../validate.ts";
+import { assertFiniteVector } from "./gae.ts";
+
+/** Reward streams of {@link combineRewards}. */
+export interface CombineRewardsOptions<T extends FloatArray> {
+  /** Credited process rewards, one per token; or one per step, and the verifiable reward joins the last step. */
+  process: Ragged<T>;
+  /** One per response: 1 solved, 0 not, NaN no reference answer known (adds nothing). */
+  verifiable: T;
+  /** Factor of the verifiable reward. Default 1. */
+  coefficient?: number;
+  /** `"minus-one-zero"` (default): solved adds 0, not solved -1; `"zero-one"`: solved adds 1, not solved 0. */
+  verifiableCoding?: "zero-one" | "minus-one-zero";
+  /** Where it is added: the last counted token (default) or every counted token. */
+  place?: "last" | "every";
+  /** One per element of `process`: 0 gets +0. */
+  mask?: Uint8Array;
+  /** Reused for the result; may be the data of `process`. */
+  out?: T;
+}
+
+/**
+ * Adds the verifiable reward of each response to its process rewards, as a stream of its own: after credit
+ * assignment, so that min-form never takes a minimum over it. A response without a counted token gets nothing.
+ *
+ * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE` for a verifiable reward other than 0, 1 and
+ * NaN, `ERR_SHAPE`; {@link NumericError} `ERR_NOT_FINITE` naming row and position
+ */
+export function combineRewards<T extends FloatArray>(options: CombineRewardsOptions<T>): Ragged<Owned<T>> {
+  const {
+    process,
+    verifiable,
+    coefficient = 1,
+    verifiableCoding = "minus-one-zero",
+    place = "last",
+  } = options;
+  assertRagged(process, "process");
+  assertNumber(coefficient, "coefficient");
+  assertOneOf(verifiableCoding, "verifiableCoding", ["zero-one", "minus-one-zero"]);
+  assertOneOf(place, "place", ["last", "every"]);
+  const rows = process.offsets.length - 1;
+  assertVector(verifiable, "verifiable", rows, [typeName(process.data) as ArrayName]);
+  const added = allocate(process.data, rows);
+  const unsolved = verifiableCoding === "zero-one" ? 0 : -1;
+  verifiable.forEach((value, i) => {
+    if (value !== 0 && value !== 1 && !Number.isNaN(value)) {
+      throw new ArgumentError("ERR_ARGUMENT_VALUE", `verifiable[${i}]: expected 0, 1 or NaN, got ${value}`);
+    }
+    added[i] = Number.isNaN(value) ? 0 : value + unsolved;
+  });
+  return addPerRow(process, "process", added, coefficient, place, options);
+}
+
+/** Options of {@link combineAdvantages}. */
+export interface CombineAdvantagesOptions<T extends FloatArray> {
+  /** Advantages per token. */
+  tokens: Ragged<T>;
+  /** Advantages per response. */
+  responses: T;
+  /** Factor of the response's advantage. Default 1. */
+  coefficient?: number;
+  /** One per token: 0 gets +0. */
+  mask?: Uint8Array;
+  /** Reused for the result; may be the data of `tokens`. */
+  out?: T;
+}
+
+/**
+ * Adds an advantage per response to every counted token of it: `tokens_t + coefficient * responses_i`. With
+ * {@link rloo} for both, the verifiable reward keeps a baseline of its own.
+ *
+ * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
+ * `ERR_NOT_FINITE`
+ */
+export function combineAdvantages<T extends FloatArray>(
+  options: CombineAdvantagesOptions<T>,
+): Ragged<Owned<T>> {
+  const { tokens, responses, coefficient = 1 } = options;
+  assertRagged(tokens, "tokens");
+  assertNumber(coefficient, "coefficient");
+  assertFiniteVector(responses, "responses", tokens.offsets.length - 1, tokens.data);
+  return addPerRow(tokens, "tokens", responses, coefficient, "every", options);
+}
+
+function addPerRow<T extends FloatArray>(
+  base: Ragged<T>,
+  name: string,
+  perRow: FloatArray,
+  scale: number,
+  place: "last" | "every",
+  { mask, out }: { mask?: Uint8Array; out?: T },
+): Ragged<Owned<T>> {
+  const { data, offsets } = base;
+  const result = outputLike(out, data, data.length);
+  const status = addon().advantage.addPerRow(
+    data,
+    perRow,
+    offsets,
+    scale,
+    place === "last" ? 0 : 1,
+    checkMask(mask, "mask", data.length),
+    result,
+  );
+  assertStatus(status, offsets, { [name]: data });
+  return { data: result, offsets };
+}
+
+/** @internal Every counted token of a response gets its value. */
+export function spread<T extends FloatArray>(
+  perRow: T,
+  offsets: Int32Array,
+  mask: Uint8Array | undefined,
+  out: T | undefined,
+): Ragged<Owned<T>> {
+  const total = offsets[offsets.length - 1]!;
+  const result = outputLike(out, perRow, total);
+  addon().advantage.addPerRow(null, perRow, offsets, 1, 1, checkMask(mask, "mask", total), result);
+  return { data: result, offsets };
+}
+
+/** Options of {@link klReward}. */
+export interface KlRewardOptions<T extends FloatArray> {
+  /** beta, from a {@link FixedKlController} or an {@link AdaptiveKlController}. */
+  coefficient: number;
+  /** One per token: 0 gets +0, so the KL of tool output costs nothing. */
+  mask?: Uint8Array;
+  /** Reused for the result; may be the data of either input. */
+  out?: T;
+}
+
+/**
+ * Token rewards with the KL penalty taken off: `R_t - beta kl_t`. For an estimator with a baseline this puts the
+ * penalty inside the baseline; {@link rloo} takes `kl` with `placement: "after"` to keep it out.
+ *
+ * @param rewards - finite token rewards
+ * @param kl - finite KL values per token, any estimator
+ * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
+ * `ERR_NOT_FINITE` naming argument, row and position
+ */
+export function klReward<T extends FloatArray>(
+  rewards: Ragged<T>,
+  kl: Ragged<T>,
+  options: KlRewardOptions<T>,
+): Ragged<Owned<T>> {
+  const { coefficient, mask, out } = options;
+  assertRagged(rewards, "rewards");
+  assertLike(kl, "kl", rewards, "rewards");
+  assertNumber(coefficient, "coefficient");
+  const { data, offsets } = rewards;
+  const result = outputLike(out, data, data.length);
+  const status = addon().advantage.klReward(
+    data,
+    kl.data,
+    offsets,
+    coefficient,
+    checkMask(mask, "mask", data.length),
+    result,
+  );
+  assertStatus(status, offsets, { rewards: data, kl: kl.data });
+  return { data: result, offsets };
+}

@@ -1,0 +1,30 @@
+import { Command, CommanderError } from "commander";
+import { addAdvantages } from "./advantages.ts";
+import { register as addDoctor } from "./doctor.ts";
+import { register as addProcessBench } from "./processbench.ts";
+import { addPure } from "./pure.ts";
+import { register as addScore } from "./score.ts";
+import { register as addSelect } from "./select.ts";
+import { Interrupted } from "./signals.ts";
+import { printable } from "./table.ts";
+import { packageVersion } from "./version.ts";
+
+const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+/** @internal Runs `minform` with arguments; returns its exit code (128 + n when signal n ended it). */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  const program = new Command("minform")
+    .description("Process-supervised RL: PRM scoring, min-form credit, advantages, losses.")
+    .version(packageVersion())
+    .showHelpAfterError("(--help shows the options)")
+    .exitOverride();
+  for (const add of [addAdvantages, addPure, addScore, addSelect, addProcessBench, addDoctor]) add(program);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return EXIT.done;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    process.stderr.write(`minform: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+    return error instanceof Interrupted ? error.exitCode : EXIT.failed;
+  }
+}

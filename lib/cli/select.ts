@@ -1,0 +1,67 @@
+import { type Command, Option } from "commander";
+import type { Aggregator } from "../prm/aggregate.ts";
+import { readRows } from "../prm/files/lines.ts";
+import { writeWhole } from "../prm/files/resume.ts";
+import { type SelectionMethod, selectionMethods, selectRows } from "../prm/files/select-rows.ts";
+import type { ScoreRange } from "../prm/range.ts";
+import { aggregateOption, positive } from "./prm-options.ts";
+
+interface Flags {
+  in: string;
+  out: string;
+  method: SelectionMethod;
+  group?: string;
+  answer?: string;
+  aggregate?: Aggregator;
+  range?: ScoreRange;
+  probability?: boolean;
+  n?: number;
+  correct?: string;
+}
+
+/** @internal Adds `minform select`. */
+export function register(program: Command): void {
+  program
+    .command("select")
+    .description("one solution per problem from scored rows: best-of-N and votes")
+    .requiredOption("--in <file|->", "rows that minform score wrote")
+    .option("--out <file|->", "the chosen rows, with how they were chosen in `selection`", "-")
+    .addOption(
+      new Option("--method <name>", "how to choose").choices([...selectionMethods]).default("best-of-n"),
+    )
+    .option("--group <field>", "field that rows of one problem share; default: group, else question")
+    .option("--answer <field>", "field with the final answer, for votes; default: prediction, else answer")
+    .addOption(aggregateOption())
+    .addOption(
+      new Option("--range <range>", "what step_rewards are, where rows name no built-in convention").choices([
+        "probability",
+        "signed",
+        "unbounded",
+      ]),
+    )
+    .option("--probability", "turn step rewards into probabilities before they are aggregated")
+    .option("--n <n>", "use the first N rows of each problem", positive)
+    .option("--correct <field>", "field that says whether a row is right: report the accuracy")
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  const { in: input, out, correct, ...options } = flags;
+  const selections = await selectRows(await readRows(input), options);
+  const lines = selections.map(({ row, group, n, score, votes }) =>
+    JSON.stringify({
+      ...row,
+      selection: { method: options.method, group, n, chosen: row !== undefined, score, votes },
+    }),
+  );
+  const text = lines.map((line) => `${line}\n`).join("");
+  if (out === "-") process.stdout.write(text);
+  else writeWhole(out, text);
+  const chosen = selections.filter(({ row }) => row !== undefined);
+  let report = `${selections.length} problems, ${chosen.length} with a choice`;
+  if (correct !== undefined) {
+    const right = chosen.filter(({ row }) => Boolean(row![correct])).length;
+    report += `, ${right} right (${((100 * right) / Math.max(1, selections.length)).toFixed(2)} %)`;
+  }
+  process.stderr.write(`${report}\n`);
+}

@@ -1,0 +1,11 @@
+export type { AggregatedLoss, Aggregation, AggregationOptions } from "./aggregation.ts";
+export * from "./cispo.ts";
+export * from "./entropy.ts";
+export * from "./importance.ts";
+export * from "./kl.ts";
+export type { LossOptions, LossResult, PolicyBatch, PolicyStats, ScoreBatch } from "./policy.ts";
+export { type ClipOptions, ppoLoss, type PpoLossOptions } from "./ppo.ts";
+export * from "./reinforce.ts";
+export * from "./sapo.ts";
+export * from "./sequence.ts";
+export * from "./value.ts";

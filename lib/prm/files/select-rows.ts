@@ -1,0 +1,127 @@
+import { ArgumentError, InputError } from "../../errors.ts";
+import { aggregate, type Aggregator, assertAggregator } from "../aggregate.ts";
+import { families } from "../families.ts";
+import { type ScoreRange, stepScores, toProbability } from "../range.ts";
+import { bestOfN, majority, type SameAnswer, type Vote, weightedMajority } from "../select.ts";
+
+/** Ways to choose one of several solutions. */
+export const selectionMethods = ["best-of-n", "majority", "weighted-majority"] as const;
+
+/** One of {@link selectionMethods}. */
+export type SelectionMethod = (typeof selectionMethods)[number];
+
+/** How scored rows are read and chosen from. */
+export interface SelectOptions {
+  /** What to do. */
+  readonly method: SelectionMethod;
+  /** Field that rows of one problem share; default `group` where rows have it, else `question`. */
+  readonly group?: string;
+  /** Field with a row's final answer; default `prediction` where rows have it, else `answer`. */
+  readonly answer?: string;
+  /** Make the score from `step_rewards` anew instead of taking `score`. */
+  readonly aggregate?: Aggregator;
+  /** Range of `step_rewards`; default: that of the convention that the row names. */
+  readonly range?: ScoreRange;
+  /** Turn step rewards into probabilities before they are aggregated. */
+  readonly probability?: boolean;
+  /** Use the first N rows of each problem only. */
+  readonly n?: number;
+  /** Compares answers; default: the same text, blanks aside. */
+  readonly same?: SameAnswer<string>;
+}
+
+/** The choice for one problem. */
+export interface Selection {
+  /** The problem. */
+  readonly group: string;
+  /** Rows that were chosen from. */
+  readonly n: number;
+  /** The chosen row; undefined when none has a score or an answer. */
+  readonly row: Readonly<Record<string, unknown>> | undefined;
+  /** Its score. */
+  readonly score: number | undefined;
+  /** Answers with their weights, for votes. */
+  readonly votes?: readonly { readonly answer: string; readonly count: number; readonly weight: number }[];
+}
+
+/** The same text, blanks aside. */
+export function sameText(a: string, b: string): boolean {
+  return a.replace(/\s+/g, "") === b.replace(/\s+/g, "");
+}
+
+/**
+ * Chooses one solution per problem from scored rows, as {@link scoreFile} writes them.
+ *
+ * @throws {@link InputError} `ERR_INPUT` naming the row and the field that is missing
+ * @throws {@link PrmError} `ERR_SCORE_RANGE` when the aggregator does not fit the range
+ */
+export async function selectRows(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  options: SelectOptions,
+): Promise<Selection[]> {
+  const groups = new Map<string, Readonly<Record<string, unknown>>[]>();
+  rows.forEach((row, i) => {
+    const field = options.group ?? (row.group === undefined ? "question" : "group");
+    const key = row[field];
+    if (typeof key !== "string" && typeof key !== "number")
+      throw new InputError("ERR_INPUT", `row ${i + 1}: expected a problem in ${field}, got ${String(key)}`);
+    const members = groups.get(String(key)) ?? [];
+    groups.set(String(key), members);
+    if (options.n === undefined || members.length < options.n) members.push(row);
+  });
+  const out: Selection[] = [];
+  for (const [group, members] of groups) out.push(await selectOne(group, members, options));
+  return out;
+}
+
+async function selectOne(
+  group: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+  options: SelectOptions,
+): Promise<Selection> {
+  const { method, same = sameText } = options;
+  const scores = method === "majority" ? [] : rows.map((row) => scoreOf(row, options));
+  if (method === "best-of-n") {
+    const best = bestOfN(scores);
+    return { group, n: rows.length, row: rows[best], score: scores[best] };
+  }
+  const answers = rows.map((row) => answerOf(row, options));
+  const vote: Vote<string> =
+    method === "majority" ? await majority(answers, same) : await weightedMajority(answers, scores, same);
+  return {
+    group,
+    n: rows.length,
+    row: rows[vote.index],
+    score: scores[vote.index],
+    votes: vote.groups.map(({ answer, members, weight }) => ({ answer, count: members.length, weight })),
+  };
+}
+
+function answerOf(row: Readonly<Record<string, unknown>>, { answer }: SelectOptions): string | undefined {
+  const value = row[answer ?? (row.prediction === undefined ? "answer" : "prediction")];
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+function scoreOf(row: Readonly<Record<string, unknown>>, options: SelectOptions): number {
+  const { aggregate: how, probability = false } = options;
+  if (how === undefined && !probability) {
+    if (row.score === null) return Number.NaN;
+    if (typeof row.score === "number") return row.score;
+    throw new InputError("ERR_INPUT", "expected a score in every row, or an aggregate of step_rewards");
+  }
+  if (!Array.isArray(row.step_rewards))
+    throw new InputError("ERR_INPUT", "expected step_rewards in every row to aggregate");
+  const name = String(row.convention);
+  const range = options.range ?? (Object.hasOwn(families, name) ? families[name]!.range : undefined);
+  if (range === undefined) {
+    throw new ArgumentError(
+      "ERR_ARGUMENT_VALUE",
+      `range: the rows do not name a built-in convention (${name}), so say what their step_rewards are`,
+    );
+  }
+  const scores = stepScores(row.step_rewards as (number | null)[], range);
+  const judged = probability ? toProbability(scores) : scores;
+  const chosen = how ?? row.aggregate;
+  assertAggregator(chosen, judged.range);
+  return aggregate(judged, chosen);
+}

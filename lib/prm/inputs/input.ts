@@ -1,0 +1,45 @@
+import { PrmError } from "../../errors.ts";
+
+/** @internal One row for the model. */
+export interface InputRow {
+  readonly ids: readonly number[];
+  /** Positions to read, rising with the steps. */
+  readonly reads: readonly number[];
+  /** One per read, for log-probabilities. */
+  readonly targets?: readonly number[];
+  readonly tree?: {
+    readonly positions: readonly number[];
+    readonly branch: readonly number[];
+    readonly trunkVisible: readonly number[];
+  };
+}
+
+/** @internal What a convention makes of one item. */
+export interface BuiltInput {
+  readonly rows: readonly InputRow[];
+  /** Reads that make up each step's score, one each unless the convention sums log-ratios. */
+  readonly readsPerStep: readonly number[];
+  /** Rows of some of the steps, where steps have inputs of their own. */
+  readonly keep?: (steps: readonly number[]) => readonly InputRow[];
+  /** Longest position + 1 that each step needs, to be held against the context. */
+  readonly lengths: readonly number[];
+}
+
+/** @internal The invariant: one read per step, each at a place of its own. */
+export function assertReads(name: string, found: number, steps: number, what = "step marker"): void {
+  if (found !== steps) {
+    throw new PrmError(
+      "ERR_STEP_READS",
+      `convention ${name}: expected ${steps} ${what}${steps === 1 ? "" : "s"}, found ${found}`,
+    );
+  }
+}
+
+/** @internal A causal row in which step k is read at `reads[k]`. */
+export function causalRow(ids: readonly number[], reads: readonly number[]): BuiltInput {
+  return {
+    rows: [{ ids, reads }],
+    readsPerStep: reads.map(() => 1),
+    lengths: reads.map((read) => read + 1),
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * The main job on files of scored rollouts.
+ *
+ * @packageDocumentation
+ */
+export type { Example, ExampleForm, ExampleKind, ExampleSolution } from "./examples.ts";
+export { type AdvantagesJob, type AdvantagesResults, type JobProgress, runAdvantages } from "./job.ts";
+export { CREDIT_FORMS, type CreditForm, type CreditSettings } from "./options.ts";
+export type { PolicySummary } from "./policy.ts";
+export type { HistogramBin, RocPoint } from "./ranking.ts";
+export type { BadLine } from "./scan.ts";
+export type { SpreadSummary } from "./spread.ts";
+export type * from "./summary.ts";

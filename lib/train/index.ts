@@ -1,0 +1,6 @@
+/**
+ * Training: the embedded task.
+ *
+ * @packageDocumentation
+ */
+export * from "./arithmetic/index.ts";
