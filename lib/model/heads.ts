@@ -2,10 +2,10 @@ import { InputError } from "../errors.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { findPrefix, type Linear, takeTensor } from "./decoder.ts";
 import type { TensorEntry } from "./safetensors.ts";
-import type { Head } from "./types.ts";
+import type { Head, LmHead, MlpHead, ScalarHead, TokenClassificationHead, ValueHead } from "./types.ts";
 
 /** A head that a checkpoint's tensors allow. `lm` also allows `lm-rows`. */
-export type FoundHead = Exclude<Head, { kind: "lm-rows" }>;
+export type FoundHead = TokenClassificationHead | MlpHead | ValueHead | LmHead | ScalarHead;
 
 /** @internal What a head computes from the normalised hidden state of a read. */
 export type HeadDescription =

@@ -8,8 +8,32 @@ export { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 export { FAMILIES, type Family, type ModelConfig, parseConfig } from "./config.ts";
 export { defaultHead, detectHeads, type FoundHead } from "./heads.ts";
 export type { DownloadProgress, HubOptions } from "./hub.ts";
-export { type Rope, type RopeScaling, ropeFrequencies } from "./rope.ts";
+export {
+  type DefaultScaling,
+  type DynamicScaling,
+  type LinearScaling,
+  type Llama3Scaling,
+  type LongRopeScaling,
+  type Rope,
+  type RopeFrequencies,
+  type RopeScaling,
+  ropeFrequencies,
+  type YarnScaling,
+} from "./rope.ts";
 export { createRunner, type QuantizationError, quantizationError, type RunnerOptions } from "./runner.ts";
 export { readSafetensorsHeader, readTensorBytes, type TensorEntry, type WeightType } from "./safetensors.ts";
 export { loadTokenizer } from "./tokenizer.ts";
-export type { Head, HeadBatch, HeadRunner, RaggedInts, Tokenizer } from "./types.ts";
+export type {
+  Head,
+  HeadBatch,
+  HeadRunner,
+  LmHead,
+  LmRowsHead,
+  MlpHead,
+  RaggedInts,
+  ScalarHead,
+  TokenClassificationHead,
+  Tokenizer,
+  TokenTree,
+  ValueHead,
+} from "./types.ts";

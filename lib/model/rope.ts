@@ -13,39 +13,84 @@ export interface Rope {
   readonly maxLength: number;
 }
 
-/** The ways in use of stretching rotary frequencies. Lengths are in tokens. */
+/** Frequencies as they are. */
+export interface DefaultScaling {
+  /** Tells the scalings apart. */
+  readonly type: "default";
+}
+
+/** Every frequency divided by `factor`. */
+export interface LinearScaling {
+  /** Tells the scalings apart. */
+  readonly type: "linear";
+  /** The divisor. */
+  readonly factor: number;
+}
+
+/** The base grows with a row's length once that exceeds `positions`. */
+export interface DynamicScaling {
+  /** Tells the scalings apart. */
+  readonly type: "dynamic";
+  /** How fast the base grows. */
+  readonly factor: number;
+  /** Tokens up to which nothing changes. */
+  readonly positions: number;
+}
+
+/** Low frequencies divided by `factor`, high ones kept, a ramp in wavelength between. */
+export interface Llama3Scaling {
+  /** Tells the scalings apart. */
+  readonly type: "llama3";
+  /** The divisor. */
+  readonly factor: number;
+  /** Turns within `original` tokens below which a frequency is low. */
+  readonly low: number;
+  /** Turns within `original` tokens above which a frequency is high. */
+  readonly high: number;
+  /** Length in training, in tokens. */
+  readonly original: number;
+}
+
+/** A ramp over dimensions between kept and divided frequencies, with a factor on cos and sin. */
+export interface YarnScaling {
+  /** Tells the scalings apart. */
+  readonly type: "yarn";
+  /** The divisor. */
+  readonly factor: number;
+  /** Length in training, in tokens. */
+  readonly original: number;
+  /** Turns within `original` tokens from which a frequency is kept. */
+  readonly fast: number;
+  /** Turns within `original` tokens up to which a frequency is divided. */
+  readonly slow: number;
+  /** Whether the ends of the ramp are whole dimensions. */
+  readonly truncate: boolean;
+  /** Factor on cos and sin. */
+  readonly magnitude: number;
+}
+
+/** Trained divisors per dimension. */
+export interface LongRopeScaling {
+  /** Tells the scalings apart. */
+  readonly type: "longrope";
+  /** Divisors for rows of up to `original` tokens. */
+  readonly short: readonly number[];
+  /** Divisors for longer rows. */
+  readonly long: readonly number[];
+  /** Length in training, in tokens. */
+  readonly original: number;
+  /** Factor on cos and sin. */
+  readonly magnitude: number;
+}
+
+/** The ways in use of stretching rotary frequencies. */
 export type RopeScaling =
-  | { readonly type: "default" }
-  /** Every frequency divided by `factor`. */
-  | { readonly type: "linear"; readonly factor: number }
-  /** The base grows with the row's length once that exceeds `positions`. */
-  | { readonly type: "dynamic"; readonly factor: number; readonly positions: number }
-  /** Low frequencies divided by `factor`, high ones kept, a ramp in wavelength between. */
-  | {
-      readonly type: "llama3";
-      readonly factor: number;
-      readonly low: number;
-      readonly high: number;
-      readonly original: number;
-    }
-  /** A ramp over dimensions between kept and divided frequencies, with a scale on cos and sin. */
-  | {
-      readonly type: "yarn";
-      readonly factor: number;
-      readonly original: number;
-      readonly fast: number;
-      readonly slow: number;
-      readonly truncate: boolean;
-      readonly magnitude: number;
-    }
-  /** Trained divisors per dimension, one set up to `original` tokens and one beyond. */
-  | {
-      readonly type: "longrope";
-      readonly short: readonly number[];
-      readonly long: readonly number[];
-      readonly original: number;
-      readonly magnitude: number;
-    };
+  | DefaultScaling
+  | LinearScaling
+  | DynamicScaling
+  | Llama3Scaling
+  | YarnScaling
+  | LongRopeScaling;
 
 const positive = z.number().positive();
 const count = z.number().int().positive();
@@ -179,6 +224,14 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 // a frequency is a phase error of p 2^-24, which shows in the scores of long inputs.
 const round = Math.fround;
 
+/** What {@link ropeFrequencies} returns. */
+export interface RopeFrequencies {
+  /** Radians per position, one per pair of dimensions. */
+  readonly frequencies: Float32Array;
+  /** Factor on cos and sin. */
+  readonly magnitude: number;
+}
+
 /**
  * Frequencies of a rotary embedding for a row of the given length: `theta^(-2i / dim)`, stretched. cos and sin are
  * scaled by `magnitude`.
@@ -188,10 +241,7 @@ const round = Math.fround;
  *
  * @param length - number of positions of the row (its highest position + 1)
  */
-export function ropeFrequencies(
-  rope: Rope,
-  length: number,
-): { frequencies: Float32Array; magnitude: number } {
+export function ropeFrequencies(rope: Rope, length: number): RopeFrequencies {
   const { dim, scaling } = rope;
   const exponent = (i: number) => round((2 * i) / dim);
   const power = (base: number, i: number) => round(base ** exponent(i));
@@ -228,7 +278,7 @@ export function ropeFrequencies(
   }
 }
 
-function llama3(frequency: number, s: Extract<RopeScaling, { type: "llama3" }>): number {
+function llama3(frequency: number, s: Llama3Scaling): number {
   const wavelength = (2 * Math.PI) / frequency;
   if (wavelength < s.original / s.high) return frequency;
   if (wavelength > s.original / s.low) return round(frequency / s.factor);
@@ -236,11 +286,7 @@ function llama3(frequency: number, s: Extract<RopeScaling, { type: "llama3" }>):
   return round(((1 - smooth) * frequency) / s.factor + smooth * frequency);
 }
 
-function yarnRange(
-  theta: number,
-  dim: number,
-  s: Extract<RopeScaling, { type: "yarn" }>,
-): [low: number, high: number] {
+function yarnRange(theta: number, dim: number, s: YarnScaling): [low: number, high: number] {
   const at = (rotations: number) =>
     (dim * Math.log(s.original / (rotations * 2 * Math.PI))) / (2 * Math.log(theta));
   const round = s.truncate ? { low: Math.floor, high: Math.ceil } : { low: Number, high: Number };

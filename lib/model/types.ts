@@ -29,31 +29,79 @@ export interface Tokenizer {
   ): number[];
 }
 
-/** What stands on the backbone. */
-export type Head =
-  | { kind: "token-classification"; classes: number }
-  | { kind: "mlp"; classes: number }
-  | { kind: "value" }
-  | { kind: "lm-rows"; tokenIds: readonly number[] }
-  | { kind: "lm" }
-  | { kind: "scalar" };
+/** A linear layer with a logit per class: `score`. */
+export interface TokenClassificationHead {
+  /** Tells the heads apart. */
+  kind: "token-classification";
+  /** Number of logits. */
+  classes: number;
+}
 
-/** One ragged batch of integers. */
+/** Two linear layers with a ReLU between: `score.0`, `score.2`. */
+export interface MlpHead {
+  /** Tells the heads apart. */
+  kind: "mlp";
+  /** Number of logits. */
+  classes: number;
+}
+
+/** A value: `v_head.summary`. */
+export interface ValueHead {
+  /** Tells the heads apart. */
+  kind: "value";
+}
+
+/** Logits of some tokens: rows of the LM head, or of the tied embedding. */
+export interface LmRowsHead {
+  /** Tells the heads apart. */
+  kind: "lm-rows";
+  /** The tokens, in the order of the outputs. */
+  tokenIds: readonly number[];
+}
+
+/** Log-probabilities of given target tokens over the whole vocabulary. */
+export interface LmHead {
+  /** Tells the heads apart. */
+  kind: "lm";
+}
+
+/** One number: a `score` of one row without classes. */
+export interface ScalarHead {
+  /** Tells the heads apart. */
+  kind: "scalar";
+}
+
+/** What stands on the backbone. */
+export type Head = TokenClassificationHead | MlpHead | ValueHead | LmRowsHead | LmHead | ScalarHead;
+
+/** One ragged batch of integers: row `i` is `data[offsets[i] .. offsets[i + 1])`. */
 export interface RaggedInts {
+  /** The rows, one after the other. */
   readonly data: Int32Array;
+  /** First index of each row, and the length of `data`. */
   readonly offsets: Int32Array;
 }
 
-/** Rows to run: token ids, the positions to read, and for `lm` heads the target at each read. */
+/** Branches of packed rows, one value per token. */
+export interface TokenTree {
+  /** Rotary positions; they rise inside the trunk and inside each branch. */
+  positions: Int32Array;
+  /** 0 for the trunk (plain causal); b > 0 for the tokens of branch b. */
+  branch: Int32Array;
+  /** Per token of a branch: how many of the row's trunk tokens it sees, besides the earlier tokens of its branch. */
+  trunkVisible: Int32Array;
+}
+
+/** Rows to run. */
 export interface HeadBatch {
+  /** Token ids. */
   readonly ids: RaggedInts;
+  /** Per row: the positions to read. */
   readonly reads: RaggedInts;
+  /** For an `lm` head, and only there: the token whose log-probability is read, one per read. */
   readonly targets?: RaggedInts;
-  /**
-   * One value per token of `ids`. Branch 0 is the trunk (plain causal); a token of branch b > 0 sees the first
-   * `trunkVisible` tokens of the row's trunk and the earlier tokens of its own branch; `positions` are rotary positions.
-   */
-  readonly tree?: { positions: Int32Array; branch: Int32Array; trunkVisible: Int32Array };
+  /** Rows that branch: several continuations of one text, as if each were run alone. */
+  readonly tree?: TokenTree;
 }
 
 /** One loaded backbone and head in a worker thread. */
