@@ -21,7 +21,8 @@ export const INK = {
 } as const;
 
 /**
- * @internal A chart as SVG markup to put into a page: static, referring to nothing outside itself, the same bytes for the
+ * @internal A chart as SVG markup to put into a page: static, referring to nothing outside itself, the same
+ * bytes for the same input.
  *
  * @param label - what the chart shows, for screen readers; plain text
  */
