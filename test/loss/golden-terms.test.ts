@@ -210,6 +210,11 @@ describe.each(types)("2.5 importance weights, %s", (type) => {
     expectClose(gradLogProbs.data, [-1, -0.25, 0, 0]);
   });
 
+  it("bounds are inclusive", () => {
+    const { kept } = weights([[1, 1.01, 0.99]], { correction: "mask", level: "token", min: 1, max: 1 });
+    expect([...kept]).toEqual([1, 0, 0]);
+  });
+
   it("diagnostics: effective sample size, chi-square, k1, k3", () => {
     const { stats } = weights([[2, 0.5, 1]], { correction: "truncate", level: "token", max: 1.5 });
     expectClose([stats.effectiveSampleSize], [3.5 ** 2 / 5.25], near);

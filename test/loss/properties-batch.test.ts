@@ -106,6 +106,27 @@ describe("losses: threads", () => {
 });
 
 describe("losses: statistics", () => {
+  it("raw statistics do not depend on the clamp, and the clamped tokens are counted", () => {
+    fc.assert(
+      fc.property(batches, (batch) => {
+        const { logProbs, oldLogProbs, mask, ...rest } = asInput(batch);
+        const input = { logProbs, oldLogProbs, mask, ...rest };
+        const [narrow, wide] = [ppoLoss(input, { logRatioClamp: 0.25 }).stats, ppoLoss(input).stats];
+        expectClose(
+          [narrow.rawMeanRatio, narrow.rawApproxKl, narrow.rawApproxKlK3, narrow.maxLogRatio],
+          [wide.meanRatio, wide.approxKl, wide.approxKlK3, wide.maxLogRatio],
+        );
+        const kept = compacted(batch);
+        const d = kept.logProbs.flatMap((values, i) => values.map((x, t) => x - kept.oldLogProbs[i]![t]!));
+        expect(narrow.clampedTokens).toBe(d.filter((x) => Math.abs(x) > 0.25).length);
+        const kl = (logRatioClamp: number) =>
+          klPenalty({ logProbs, refLogProbs: oldLogProbs, mask }, { logRatioClamp }).stats;
+        expectClose([kl(0.25).rawK1, kl(0.25).rawK3], [kl(20).k1, kl(20).k3]);
+      }),
+      seeded,
+    );
+  });
+
   it("are plain means over the counted tokens, whatever weights, aggregation and denominator", () => {
     fc.assert(
       fc.property(batches, fc.constantFrom(...AGGREGATIONS), (batch, aggregation) => {
