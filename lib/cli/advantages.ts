@@ -1,10 +1,8 @@
 import { type Command, Option } from "commander";
 import type { CreditSettings } from "../rollouts/index.ts";
-import { runJob } from "./job.ts";
 import { creditOptions } from "./options.ts";
 import { interruptible } from "./signals.ts";
 import { outputPath, spoolInput, type Spooled } from "./streams.ts";
-import { renderTables } from "./table.ts";
 
 interface Flags extends CreditSettings {
   in: string;
@@ -34,6 +32,7 @@ export function addAdvantages(program: Command): void {
 
 async function advantages(flags: Flags, signal: AbortSignal): Promise<void> {
   const { in: input, out, report: reportPath, quiet = false, onError, ...settings } = flags;
+  const [{ runJob }, { renderTables }] = await Promise.all([import("./job.ts"), import("./table.ts")]);
   using source: Spooled = await spoolInput(input, signal);
   using target = outputPath(out);
   const results = await runJob({

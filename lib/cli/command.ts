@@ -1,12 +1,12 @@
 import { Command, CommanderError } from "commander";
 import { addAdvantages } from "./advantages.ts";
+import { register as addBenchmarks } from "./benchmarks.ts";
 import { register as addDoctor } from "./doctor.ts";
-import { register as addProcessBench } from "./processbench.ts";
 import { addPure } from "./pure.ts";
 import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
 import { Interrupted } from "./signals.ts";
-import { printable } from "./table.ts";
+import { printable } from "./printable.ts";
 import { packageVersion } from "./version.ts";
 
 const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -18,7 +18,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .showHelpAfterError("(--help shows the options)")
     .exitOverride();
-  for (const add of [addAdvantages, addPure, addScore, addSelect, addProcessBench, addDoctor]) add(program);
+  for (const add of [addAdvantages, addPure, addScore, addSelect, addBenchmarks, addDoctor]) add(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return EXIT.done;

@@ -2,9 +2,7 @@ import { createRequire } from "node:module";
 import { cpus, freemem, totalmem } from "node:os";
 import type { Command } from "commander";
 import { capabilities, cudaInfo } from "../device.ts";
-import { detectHeads, loadTokenizer, openCheckpoint } from "../model/index.ts";
-import { detectConvention } from "../prm/detect.ts";
-import { estimateMemory } from "../prm/memory.ts";
+import type { FoundHead } from "../model/index.ts";
 import { positive } from "./prm-options.ts";
 
 interface Flags {
@@ -76,6 +74,8 @@ async function runtime(): Promise<unknown> {
 }
 
 async function checkpoint(source: string, batchTokens: number | undefined): Promise<unknown> {
+  const { detectHeads, openCheckpoint } = await import("../model/index.ts");
+  const { estimateMemory } = await import("../prm/memory.ts");
   const opened = await openCheckpoint(source);
   const heads = detectHeads(opened);
   const memory = estimateMemory(opened, batchTokens);
@@ -94,6 +94,8 @@ async function checkpoint(source: string, batchTokens: number | undefined): Prom
       "weights in their files": bytes(memory.file),
       "anonymous, in place": bytes(memory.inPlace),
       "anonymous, float32": bytes(memory.float32),
+      "layers as int8, in the cache": bytes(memory.int8),
+      "layers as int4, in the cache": bytes(memory.int4),
     },
     fits: need <= totalmem() ? "yes, in place" : "in place, with weights read from disk again and again",
   };
@@ -102,8 +104,10 @@ async function checkpoint(source: string, batchTokens: number | undefined): Prom
 async function convention(
   source: string,
   opened: { path: string },
-  heads: ReturnType<typeof detectHeads>,
+  heads: readonly FoundHead[],
 ): Promise<string> {
+  const { loadTokenizer } = await import("../model/index.ts");
+  const { detectConvention } = await import("../prm/detect.ts");
   try {
     const found = detectConvention({ source, heads, tokenizer: await loadTokenizer(opened) });
     return `${found.convention.name} (${found.because})`;

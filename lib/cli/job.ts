@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { type AdvantagesJob, type AdvantagesResults, runAdvantages } from "../rollouts/index.ts";
 import { progressView } from "./progress.ts";
-import { printable } from "./table.ts";
+import { printable } from "./printable.ts";
 
 const SHOWN_BAD_LINES = 10;
 

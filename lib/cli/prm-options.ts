@@ -14,6 +14,7 @@ export interface ModelFlags {
   batchTokens?: number;
   threads?: number;
   weights?: "in-place" | "float32";
+  quantize?: "int8" | "int4";
 }
 
 /** @internal An integer > 0 on the command line. */
@@ -63,6 +64,12 @@ export function addModelFlags(command: Command, overlong: "error" | "flag"): Com
         "in-place",
         "float32",
       ]),
+    )
+    .addOption(
+      new Option(
+        "--quantize <form>",
+        "block-wise quantised weights, written once to a cache; their effect on the scores of the first rows is told",
+      ).choices(["int8", "int4"]),
     );
 }
 
@@ -75,8 +82,8 @@ export function aggregateOption(): Option {
 
 /** @internal What {@link loadPrm} is called with. */
 export function toLoadOptions(flags: ModelFlags): LoadPrmOptions {
-  const { convention, reference, policyTokenizer, overlong, split, packed, batchTokens, threads, weights } =
-    flags;
+  const { convention, reference, policyTokenizer, overlong, split } = flags;
+  const { packed, batchTokens, threads, weights, quantize } = flags;
   return {
     packed,
     ...(convention === undefined ? {} : { convention }),
@@ -87,11 +94,13 @@ export function toLoadOptions(flags: ModelFlags): LoadPrmOptions {
     ...(batchTokens === undefined ? {} : { batchTokens }),
     ...(threads === undefined ? {} : { threads }),
     ...(weights === undefined ? {} : { weights }),
+    ...(quantize === undefined ? {} : { quantize }),
   };
 }
 
-/** @internal What must be the same for a resumed run. Threads and packing change no score. */
+/** @internal What must be the same for a resumed run: all that may change a bit of a score. */
 export function resumeSettings(flags: ModelFlags): Record<string, unknown> {
-  const { reference, policyTokenizer, overlong, split, batchTokens, weights } = flags;
-  return { reference, policyTokenizer, overlong, split, batchTokens, weights };
+  const { reference, policyTokenizer, overlong, split } = flags;
+  const { packed, batchTokens, threads, weights, quantize } = flags;
+  return { reference, policyTokenizer, overlong, split, packed, batchTokens, threads, weights, quantize };
 }

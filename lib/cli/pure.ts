@@ -2,11 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Command } from "commander";
 import type { CreditSettings } from "../rollouts/index.ts";
-import { writeArithmeticRollouts } from "../train/arithmetic/write.ts";
-import { runJob } from "./job.ts";
 import { count, creditOptions } from "./options.ts";
 import { interruptible } from "./signals.ts";
-import { renderTables } from "./table.ts";
 
 interface Flags extends CreditSettings {
   outDir: string;
@@ -36,6 +33,11 @@ export function addPure(program: Command): void {
 
 async function pure(flags: Flags, signal: AbortSignal): Promise<void> {
   const { outDir, prompts, seed, quiet = false, ...settings } = flags;
+  const [{ writeArithmeticRollouts }, { runJob }, { renderTables }] = await Promise.all([
+    import("../train/arithmetic/write.ts"),
+    import("./job.ts"),
+    import("./table.ts"),
+  ]);
   mkdirSync(outDir, { recursive: true });
   const [input, output, reportPath] = ["rollouts.jsonl", "advantages.jsonl", "report.html"].map((file) =>
     join(outDir, file),

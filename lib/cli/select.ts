@@ -1,12 +1,11 @@
 import { type Command, Option } from "commander";
 import type { Aggregator } from "../prm/aggregate.ts";
-import { readRows } from "../prm/files/lines.ts";
-import { writeWhole } from "../prm/files/resume.ts";
-import { type SelectionMethod, selectionMethods, selectRows } from "../prm/files/select-rows.ts";
 import type { ScoreRange } from "../prm/range.ts";
+import { type SelectionMethod, selectionMethods } from "../prm/select.ts";
 import { aggregateOption, positive } from "./prm-options.ts";
 
-interface Flags {
+/** @internal Options of `minform select`. */
+export interface SelectFlags {
   in: string;
   out: string;
   method: SelectionMethod;
@@ -42,26 +41,5 @@ export function register(program: Command): void {
     .option("--probability", "turn step rewards into probabilities before they are aggregated")
     .option("--n <n>", "use the first N rows of each problem", positive)
     .option("--correct <field>", "field that says whether a row is right: report the accuracy")
-    .action(run);
-}
-
-async function run(flags: Flags): Promise<void> {
-  const { in: input, out, correct, ...options } = flags;
-  const selections = await selectRows(await readRows(input), options);
-  const lines = selections.map(({ row, group, n, score, votes }) =>
-    JSON.stringify({
-      ...row,
-      selection: { method: options.method, group, n, chosen: row !== undefined, score, votes },
-    }),
-  );
-  const text = lines.map((line) => `${line}\n`).join("");
-  if (out === "-") process.stdout.write(text);
-  else writeWhole(out, text);
-  const chosen = selections.filter(({ row }) => row !== undefined);
-  let report = `${selections.length} problems, ${chosen.length} with a choice`;
-  if (correct !== undefined) {
-    const right = chosen.filter(({ row }) => Boolean(row![correct])).length;
-    report += `, ${right} right (${((100 * right) / Math.max(1, selections.length)).toFixed(2)} %)`;
-  }
-  process.stderr.write(`${report}\n`);
+    .action(async (flags: SelectFlags) => (await import("./select-job.ts")).runSelect(flags));
 }

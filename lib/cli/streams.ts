@@ -1,7 +1,16 @@
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { InputError } from "../errors.ts";
 
 /** @internal A file to read, which may be a copy of standard input. */
 export interface Spooled extends Disposable {
@@ -47,4 +56,19 @@ export function outputPath(path: string): Target {
     deliver: () => pipeline(createReadStream(folder.file), process.stdout, { end: false }),
     [Symbol.dispose]: folder[Symbol.dispose],
   };
+}
+
+/**
+ * @internal Checks before a model is loaded that the input can be read and that the output has a folder.
+ *
+ * @throws {@link InputError} `ERR_INPUT`
+ */
+export function checkPaths(input: string, output: string): void {
+  try {
+    if (input !== "-") accessSync(input, constants.R_OK);
+  } catch (cause) {
+    throw new InputError("ERR_INPUT", `${input}: cannot be read: ${(cause as Error).message}`, { cause });
+  }
+  if (output !== "-" && !statSync(dirname(output), { throwIfNoEntry: false })?.isDirectory())
+    throw new InputError("ERR_INPUT", `${output}: cannot be written: there is no folder ${dirname(output)}`);
 }

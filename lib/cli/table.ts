@@ -2,6 +2,7 @@ import Table, { type CellOptions } from "cli-table3";
 import { decimal, percent } from "../report/numbers.ts";
 import { metricSections } from "../report/metrics.ts";
 import type { AdvantagesResults, GeneratorSummary } from "../rollouts/index.ts";
+import { printable } from "./printable.ts";
 
 const NO_BORDERS = Object.fromEntries(
   "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid"
@@ -47,10 +48,4 @@ function metricTable(results: AdvantagesResults): string {
     }
   }
   return table.toString();
-}
-
-/** @internal Text that cannot steer a terminal, cut to a width. */
-export function printable(text: string, width = 400): string {
-  const plain = Array.from(text, (character) => (/\p{C}/u.test(character) ? "?" : character));
-  return plain.length <= width ? plain.join("") : `${plain.slice(0, width - 3).join("")}...`;
 }

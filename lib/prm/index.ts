@@ -11,6 +11,7 @@ export * from "./prepare.ts";
 export * from "./prm.ts";
 export * from "./prmbench.ts";
 export * from "./processbench.ts";
+export * from "./quantization.ts";
 export * from "./range.ts";
 export * from "./search.ts";
 export * from "./select.ts";

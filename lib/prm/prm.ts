@@ -75,6 +75,11 @@ export class Prm {
     return this.#parts.prepare.maxLength;
   }
 
+  /** Tokens of one batch. */
+  get batchTokens(): number {
+    return this.#parts.batchTokens;
+  }
+
   /**
    * Token ids, read positions and step maps of one item, without running the model.
    *

@@ -96,7 +96,8 @@ export interface PrmBenchResult {
 }
 
 /**
- * PRMBench on step scores: a step is called right when its score exceeds the threshold.
+ * PRMBench on step scores: a step is called right when its score exceeds the threshold. A step without a score (NaN) is
+ * called nothing and counts nowhere: report how many there are.
  *
  * @param threshold - 0.5 for probabilities, 0 for signed scores
  * @param options - `redundancyThreshold` applies to the classes "redundency" and "circular", where the benchmark lets a
@@ -117,7 +118,7 @@ export function evaluatePrmBench(
   const total = new Tally();
   rows.forEach((entry, i) => {
     const own = ["redundency", "circular"].includes(entry.classification) ? redundancyThreshold : threshold;
-    const right = Array.from(scores[i]!, (score) => score > own);
+    const right = Array.from(scores[i]!, (score) => (Number.isNaN(score) ? undefined : score > own));
     const tally = tallies.get(entry.classification) ?? new Tally();
     tallies.set(entry.classification, tally);
     tally.add(entry, right);
@@ -139,14 +140,15 @@ class Tally {
   #first = 0;
   #withErrors = 0;
 
-  add(entry: PrmBenchRow, right: readonly boolean[]): void {
+  add(entry: PrmBenchRow, right: readonly (boolean | undefined)[]): void {
     const errors = new Set(entry.errors);
     right.forEach((called, k) => {
+      if (called === undefined) return;
       if (errors.has(k)) called ? this.#fp++ : this.#tn++;
       else called ? this.#tp++ : this.#fn++;
     });
     const first = entry.errors.length === 0 ? -1 : Math.min(...entry.errors);
-    if (first < 0 || first >= right.length) return;
+    if (right[first] === undefined) return;
     this.#withErrors++;
     if (!right[first]) this.#first++;
   }

@@ -1,6 +1,12 @@
 import { ArgumentError } from "../errors.ts";
 import { describe } from "../validate.ts";
 
+/** Ways to choose one of several solutions. */
+export const selectionMethods = ["best-of-n", "majority", "weighted-majority"] as const;
+
+/** One of {@link selectionMethods}. */
+export type SelectionMethod = (typeof selectionMethods)[number];
+
 /** Whether two answers are the same. */
 export type SameAnswer<A> = (a: A, b: A) => boolean | Promise<boolean>;
 

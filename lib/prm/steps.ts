@@ -7,7 +7,10 @@ export interface StepSpan {
   readonly start: number;
   /** Character after its last one; the separator is not part of the step. */
   readonly end: number;
-  /** First response token of the step (with a map from tokens). */
+  /**
+   * First response token of the step (with a map from tokens): the one behind the previous step's last, or that token
+   * itself where the step's text begins inside it.
+   */
   readonly firstToken?: number;
   /** Response token on which the step's reward lands: the one that ends its separator, or the response's last. */
   readonly lastToken?: number;
@@ -77,10 +80,14 @@ export interface StepMap {
  * Steps of a response that is given as the policy's own ids: one tokenisation, so each step has its exact text (with
  * punctuation that is fused with the separator) and the exact token that its reward belongs to.
  *
+ * The tokens `firstToken .. lastToken` of a step decode to a text that holds the step. Rewards land on different, rising
+ * tokens. A token that ends a separator and begins the next step ("\n\n\n" between two steps) is the last one of the
+ * former and the first one of the latter; the former ends before it only where the latter has no other token to end on.
+ *
  * @param ids - response ids, without padding; a closing EOS belongs to the last step
  * @param tokenizer - the policy's
  * @param options - `separator`, default `"\n\n"`; `eosId`, default the tokenizer's
- * @throws {@link ArgumentError} `ERR_SHAPE` when one token holds two whole steps
+ * @throws {@link ArgumentError} `ERR_SHAPE` when one token holds the ends of two steps
  */
 export function mapSteps(
   ids: readonly number[],
@@ -91,29 +98,46 @@ export function mapSteps(
   const closed = ids.length > 0 && ids.at(-1) === eosId;
   const { text, starts } = tokenOffsets(closed ? ids.slice(0, -1) : ids, tokenizer);
   const spans = splitSteps(text, separator);
-  const tokenAt = (character: number): number => {
-    let low = 0;
-    let high = starts.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (starts[middle]! <= character) low = middle;
-      else high = middle;
-    }
-    return low;
-  };
-  let previous = -1;
-  const steps = spans.map(({ start, end }, k) => {
-    const next = spans[k + 1];
-    // Up to the text of the next step, whatever stands between: separators, blank pieces.
-    const lastToken = next === undefined ? ids.length - 1 : tokenAt(next.start - 1);
-    if (lastToken <= previous) {
-      throw new ArgumentError("ERR_SHAPE", `ids: token ${lastToken} ends two steps (${k - 1} and ${k})`);
-    }
-    const firstToken = previous + 1;
-    previous = lastToken;
-    return { start, end, firstToken, lastToken };
+  const ends = placeEnds(spans, starts, ids.length - 1);
+  const steps = spans.map((span, k) => {
+    const behind = k === 0 ? 0 : ends[k - 1]! + 1;
+    return { ...span, firstToken: Math.min(behind, firstTokenOf(starts, span.start)), lastToken: ends[k]! };
   });
   return { text, steps };
+}
+
+// From the last step to the first: each ends where its separator does (with the blank pieces behind it), or before the
+// end of the step that follows.
+function placeEnds(spans: readonly StepSpan[], starts: Int32Array, last: number): number[] {
+  const ends: number[] = new Array(spans.length);
+  for (let k = spans.length - 1; k >= 0; k--) {
+    const next = spans[k + 1];
+    const separated = next === undefined ? last : lastTokenOf(starts, next.start - 1);
+    ends[k] = next === undefined ? last : Math.min(separated, ends[k + 1]! - 1);
+    if (ends[k]! < lastTokenOf(starts, spans[k]!.end - 1)) {
+      throw new ArgumentError("ERR_SHAPE", `ids: token ${ends[k]! + 1} ends two steps (${k} and ${k + 1})`);
+    }
+  }
+  return ends;
+}
+
+// The token that completes a character.
+function lastTokenOf(starts: Int32Array, character: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= character) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+// The token that begins a character: tokens that spread it begin at the same place.
+function firstTokenOf(starts: Int32Array, character: number): number {
+  let token = lastTokenOf(starts, character);
+  while (token > 0 && starts[token - 1] === starts[token]) token--;
+  return token;
 }
 
 /**

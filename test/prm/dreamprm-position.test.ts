@@ -1,10 +1,10 @@
 // Where a conversation that ends in a judgement is read: each way in which its tail is found in the wild.
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PrmError } from "../../lib/errors.ts";
 import type { Tokenizer } from "../../lib/model/index.ts";
-import { createPrm, type Prm } from "../../lib/prm/index.ts";
+import { createPrm, loadPrm, type Prm } from "../../lib/prm/index.ts";
 import { errorCode } from "../support/compare.ts";
-import { sharedPath, tokenizerOf } from "../support/checkpoints.ts";
+import { expectedRows, sharedPath } from "../support/checkpoints.ts";
 import { fakeRunner } from "../support/runner.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
 
@@ -13,6 +13,7 @@ const conversation = [
   { role: "user", content: "Q: What is 2 + 2?\nStep 1: It is 4." },
   { role: "assistant", content: "+" },
 ];
+if (folder === undefined) console.info("DreamPRM positions: skipped, no shared data");
 const [imStart, assistant, newline, plus, imEnd] = [151644, 77091, 198, 10, 151645];
 
 describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () => {
@@ -25,14 +26,24 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
     expect(scores!.values).toHaveLength(1);
     return scores!.values[0]!;
   };
+  // The same causal prefix, in a row of another length.
+  const same = (value: number): void => expect(Math.abs(value - score)).toBeLessThanOrEqual(1e-6);
   const readOf = (inputIds: number[]): number => prm.prepare({ inputIds }).rows[0]!.reads[0]!;
 
   beforeAll(async () => {
-    tokenizer = await tokenizerOf(folder!);
-    prm = createPrm({ model: "toy", convention: "dreamprm", tokenizer, runner: fakeRunner() });
+    prm = await loadPrm(folder!, { convention: "dreamprm" });
+    tokenizer = prm.tokenizer;
     card = [...prm.prepare({ conversation }).rows[0]!.ids];
     score = (await prm.score([{ conversation }]))[0]!.values[0]!;
   }, 120_000);
+  afterAll(() => prm?.close());
+
+  it("the card's rewards, as the reference gives them", async () => {
+    const rows = expectedRows(folder!);
+    const scores = await prm.score(rows.map((row) => ({ conversation: row.conversation! })));
+    for (const [i, { reward }] of rows.entries())
+      expect(Math.abs(scores[i]!.values[0]! - reward!)).toBeLessThanOrEqual(2e-5);
+  });
 
   it("card form: the newline after the assistant header, -4", async () => {
     expect(card.slice(-6)).toEqual([imStart, assistant, newline, plus, imEnd, newline]);
@@ -43,37 +54,37 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
   it("trailing newline stripped: -3", async () => {
     const ids = card.slice(0, -1);
     expect(readOf(ids)).toBe(ids.length - 3);
-    expect(await scoreIds(ids)).toBe(score);
+    same(await scoreIds(ids));
   });
 
   it("no im_end, no newline (continue-final-message): -2", async () => {
     const ids = card.slice(0, -2);
     expect(readOf(ids)).toBe(ids.length - 2);
-    expect(await scoreIds(ids)).toBe(score);
+    same(await scoreIds(ids));
   });
 
   it("generation prompt, no '+': -1, the same value as the card form", async () => {
     const ids = card.slice(0, -3);
     expect(readOf(ids)).toBe(ids.length - 1);
-    expect(await scoreIds(ids)).toBe(score);
+    same(await scoreIds(ids));
     const [open] = await prm.score([{ conversation: conversation.slice(0, 1) }]);
-    expect(open!.values[0]).toBe(score);
+    same(open!.values[0]!);
   });
 
   it("'+' and add_generation_prompt: -7, not the header behind the finished turn", async () => {
     const ids = [...card, imStart, assistant, newline];
     expect(readOf(ids)).toBe(ids.length - 7);
-    expect(await scoreIds(ids)).toBe(score);
+    same(await scoreIds(ids));
   });
 
   it("two-token content ('+1'): -5, not the '+' itself", async () => {
     const ids = [...card.slice(0, -2), 16, imEnd, newline];
     expect(readOf(ids)).toBe(ids.length - 5);
-    expect(await scoreIds(ids)).toBe(score);
+    same(await scoreIds(ids));
     const [scores] = await prm.score([
       { conversation: [conversation[0]!, { role: "assistant", content: "+1" }] },
     ]);
-    expect(scores!.values[0]).toBe(score);
+    same(scores!.values[0]!);
   });
 
   it.each([
@@ -83,7 +94,7 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
     expect(tokenizer.encode(text)).toEqual([id]);
     const ids = [...card.slice(0, -3), id, imEnd, newline];
     expect(readOf(ids)).toBe(ids.length - 4);
-    expect(await scoreIds(ids)).toBe(score);
+    same(await scoreIds(ids));
   });
 
   it("Qwen3 template: a think block behind the header is refused, in ids and at load", () => {
@@ -138,14 +149,20 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
   ])("right-padded row (%s): length_row - 4", async (_, pad) => {
     const ids = [...card, ...Array.from({ length: 9 }, () => pad)];
     expect(readOf(ids)).toBe(card.length - 4);
-    expect(await scoreIds(ids)).toBe(score);
-    expect(await scoreIds([...card.slice(0, -3), pad, pad, pad])).toBe(score);
+    same(await scoreIds(ids));
+    same(await scoreIds([...card.slice(0, -3), pad, pad, pad]));
   });
 
   it("tail-truncated to max_length: an error, never another position", () => {
     const user = card.slice(0, card.length - 9);
     expect(errorCode(() => prm.prepare({ inputIds: user }))).toBe("ERR_STEP_READS");
     expect(() => prm.prepare({ inputIds: user })).toThrow(/expected an assistant header.*found none/);
+  });
+
+  it("left-padded row: the padding is not fed", async () => {
+    const ids = [...Array.from({ length: 9 }, () => imEnd), ...card];
+    expect(prm.prepare({ inputIds: ids }).rows[0]!.ids).toEqual(card);
+    expect(await scoreIds(ids)).toBe(score);
   });
 
   it("user text with a literal <|im_end|> forges no turn", async () => {

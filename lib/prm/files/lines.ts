@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
+import { addAbortSignal, type Readable } from "node:stream";
 import { InputError } from "../../errors.ts";
 
 /** @internal Longest line that is read, in bytes. */
@@ -11,9 +11,15 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** @internal A file, or standard input for `-`. */
-export function openInput(path: string): Readable {
-  return path === "-" ? process.stdin : createReadStream(path);
+/** @internal A file, or standard input for `-`; the signal also ends a read that waits for more. */
+export function openInput(path: string, signal?: AbortSignal): Readable {
+  const stream = path === "-" ? process.stdin : createReadStream(path);
+  return signal === undefined ? stream : addAbortSignal(signal, stream);
+}
+
+/** @internal What messages call an input. */
+export function inputName(path: string): string {
+  return path === "-" ? "standard input" : path;
 }
 
 /**
@@ -74,20 +80,25 @@ export function parseRow(line: TextLine): Record<string, unknown> {
  */
 export async function readRows(path: string): Promise<Record<string, unknown>[]> {
   const lines: TextLine[] = [];
-  for await (const line of textLines(openInput(path), path)) if (line.text.trim() !== "") lines.push(line);
+  for await (const line of textLines(openInput(path), inputName(path)))
+    if (line.text.trim() !== "") lines.push(line);
   if (lines[0]?.text.trimStart().startsWith("[")) {
     try {
       const all = JSON.parse(lines.map((line) => line.text).join("\n")) as Record<string, unknown>[];
       return all;
     } catch (cause) {
-      throw new InputError("ERR_INPUT", `${path}: no JSON: ${(cause as Error).message}`, { cause });
+      throw new InputError("ERR_INPUT", `${inputName(path)}: no JSON: ${(cause as Error).message}`, {
+        cause,
+      });
     }
   }
   return lines.map((line) => {
     try {
       return parseRow(line);
     } catch (cause) {
-      throw new InputError("ERR_INPUT", `${path}:${line.number}: ${(cause as Error).message}`, { cause });
+      throw new InputError("ERR_INPUT", `${inputName(path)}:${line.number}: ${(cause as Error).message}`, {
+        cause,
+      });
     }
   });
 }

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   fsyncSync,
   ftruncateSync,
@@ -9,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { z } from "zod";
@@ -53,6 +55,8 @@ export class ResumableOutput {
     this.state = found ?? { version: 1, settings, lines: 0, digest: "", bytes: 0, rows: 0, bad: [] };
     this.#skip = this.state.lines;
     try {
+      // A note of an earlier run would be taken for one of this.
+      if (found === undefined) rmSync(this.#note, { force: true });
       this.#file = openSync(this.#partial, found === undefined ? "w" : "r+");
       ftruncateSync(this.#file, this.state.bytes);
     } catch (cause) {
@@ -72,7 +76,11 @@ export class ResumableOutput {
     }
     if (state.settings !== settings)
       throw broken("was written with another model, convention or other options");
-    const size = statSync(this.#partial, { throwIfNoEntry: false })?.size ?? 0;
+    const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
+    // Killed between the last two steps of finish.
+    if (sizeOf(this.#partial) === undefined && sizeOf(this.#path) === state.bytes)
+      copyFileSync(this.#path, this.#partial);
+    const size = sizeOf(this.#partial) ?? 0;
     if (size < state.bytes) throw broken(`expected ${state.bytes} bytes in ${this.#partial}, found ${size}`);
     return state;
   }
@@ -133,10 +141,10 @@ export class ResumableOutput {
 
 /** @internal Writes a file that appears whole or not at all. */
 export function writeWhole(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.tmp`;
   const file = openSync(temporary, "w");
   try {
-    writeSync(file, text);
+    writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);

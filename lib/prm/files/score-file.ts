@@ -1,11 +1,11 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { ArgumentError, MinformError, NumericError } from "../../errors.ts";
+import { ArgumentError, InputError, MinformError, NumericError } from "../../errors.ts";
 import { aggregate, type Aggregator, assertAggregator } from "../aggregate.ts";
 import type { PreparedItem } from "../prepare.ts";
 import type { ItemScores, Prm } from "../prm.ts";
 import { type StepScores, toProbability } from "../range.ts";
-import { openInput, parseRow, type TextLine, textLines } from "./lines.ts";
+import { inputName, openInput, parseRow, type TextLine, textLines } from "./lines.ts";
 import { ResumableOutput } from "./resume.ts";
 import { rowToItem } from "./rows.ts";
 
@@ -19,9 +19,9 @@ export interface BadRow {
 
 /** How far {@link scoreFile} is. */
 export interface ScoreFileProgress {
-  /** Input lines dealt with. */
+  /** Input lines whose rows are written. */
   readonly lines: number;
-  /** Rows written. */
+  /** Rows scored. */
   readonly rows: number;
   /** Tokens that went through the model in this run. */
   readonly tokens: number;
@@ -45,7 +45,7 @@ export interface ScoreFileJob {
   readonly resume?: boolean;
   /** Part of what must be the same for a resumed run: how the model was loaded. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Tokens scored between two notes of progress; default 16384. */
+  /** Tokens scored between two notes of how far the job is; default 4 batches. */
   readonly windowTokens?: number;
   /** Ends the job; what is done stays for `resume`. */
   readonly signal?: AbortSignal;
@@ -81,7 +81,7 @@ interface Sink {
  * files that cannot be read, written or resumed
  */
 export async function scoreFile(prm: Prm, job: ScoreFileJob): Promise<ScoreFileResult> {
-  const { input, output, signal, windowTokens = 16384 } = job;
+  const { input, output, signal, windowTokens = 4 * prm.batchTokens } = job;
   const how = job.aggregate ?? prm.convention.aggregate;
   assertAggregator(how, job.probability === true ? "probability" : prm.convention.range);
   assertApart(input, output);
@@ -114,7 +114,7 @@ export async function scoreFile(prm: Prm, job: ScoreFileJob): Promise<ScoreFileR
     const scored = await scoreWindow(prm, window, report, {
       ...(signal === undefined ? {} : { signal }),
       onProgress: ({ items, tokens }) =>
-        job.onProgress?.({ lines, rows: totals.rows + items, tokens: totals.tokens + tokens }),
+        job.onProgress?.({ ...totals, rows: totals.rows + items, tokens: totals.tokens + tokens }),
     });
     let text = "";
     for (const { row, scores } of scored)
@@ -129,7 +129,7 @@ export async function scoreFile(prm: Prm, job: ScoreFileJob): Promise<ScoreFileR
   };
   try {
     let last = 0;
-    for await (const line of job.lines ?? textLines(openInput(input), input)) {
+    for await (const line of job.lines ?? textLines(openInput(input, signal), inputName(input))) {
       signal?.throwIfAborted();
       last = line.number;
       if (file?.skip(line) || line.text.trim() === "") continue;
@@ -207,14 +207,25 @@ function outputRow(
 
 function stdout(): Sink {
   return {
-    append: (text) =>
-      new Promise((done, fail) => {
-        if (text === "") done();
-        else process.stdout.write(text, (error) => (error ? fail(error) : done()));
-      }),
+    append: (text) => (text === "" ? undefined : writeStdout(text)),
     finish: () => {},
     close: () => {},
   };
+}
+
+// A reader that went away shows as an event beside the callback, and would end the process unhandled.
+function writeStdout(text: string): Promise<void> {
+  const { stdout } = process;
+  return new Promise((done, reject) => {
+    const fail = (cause: Error): void =>
+      reject(new InputError("ERR_INPUT", `standard output: ${cause.message}`, { cause }));
+    stdout.once("error", fail);
+    stdout.write(text, (error) => {
+      if (error) return;
+      stdout.off("error", fail);
+      done();
+    });
+  });
 }
 
 function assertApart(input: string, output: string): void {

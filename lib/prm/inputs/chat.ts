@@ -1,5 +1,5 @@
 import { PrmError } from "../../errors.ts";
-import { type BoundConvention, openingMessages, startsWith } from "../bind.ts";
+import { type BoundConvention, type ChatFrame, openingMessages, startsWith } from "../bind.ts";
 import type { Convention } from "../convention.ts";
 import type { Message, Solution } from "../items.ts";
 import { assertReads, type BuiltInput, causalRow } from "./input.ts";
@@ -72,12 +72,19 @@ function headerReads(bound: BoundConvention, ids: readonly number[]): number[] {
   return reads;
 }
 
+// Left padding: one id, again and again, before the id that every conversation begins with. The model must not see it.
+function withoutLeftPadding({ first }: ChatFrame, ids: readonly number[]): readonly number[] {
+  const start = ids.findIndex((id) => id !== ids[0]);
+  return start > 0 && ids[start] === first ? ids.slice(start) : ids;
+}
+
 /**
  * @internal Reads of a conversation that comes as ids: found from the assistant header, wherever the row ends and
  * however it is padded. A bare header behind a finished turn (a generation prompt too many) is not read.
  */
-export function buildInputIds(bound: BoundConvention, ids: readonly number[]): BuiltInput {
+export function buildInputIds(bound: BoundConvention, padded: readonly number[]): BuiltInput {
   const { tokenizer, convention } = bound;
+  const ids = withoutLeftPadding(bound.chat!, padded);
   const fail = (message: string): never => {
     throw new PrmError("ERR_STEP_READS", `convention ${convention.name}: ${message}`);
   };
