@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { InputError } from "../errors.ts";
-import { BLOCK, type Bits, quantizeRows } from "../quant/rows.ts";
-import { readTensorBytes, type TensorEntry, type WeightType } from "./safetensors.ts";
+import { BLOCK, type Bits, quantizeRows, roomFor } from "../quant/rows.ts";
+import { readTensorInto, type TensorEntry, type WeightType } from "./safetensors.ts";
 
 /** How far the quantisation of a checkpoint is. */
 export interface QuantizeProgress {
@@ -92,24 +92,20 @@ async function fill(
   const total = sources.reduce((sum, { weight }) => sum + weight.length, 0);
   let done = 0;
   onProgress?.({ done, total });
-  for await (const [part, bytes] of readAhead(sources.flatMap(partsOf))) {
+  const parts = sources.flatMap(partsOf);
+  const memory = new ArrayBuffer(Math.max(...parts.map((part) => outputBytes(part, bits))));
+  for await (const [part, bytes] of readAhead(parts)) {
     const { source, firstRow, rows } = part;
-    const { packed, scales } = await quantizeRows(
-      {
-        type: source.weight.type as WeightType,
-        bytes,
-        columns: source.weight.shape[1]!,
-        name: `${source.weight.file}: tensor ${source.name}`,
-        firstRow,
-      },
-      bits,
-      signal,
-    );
+    const columns = source.weight.shape[1]!;
+    const out = roomFor(rows, columns, bits, memory);
+    const name = `${source.weight.file}: tensor ${source.name}`;
+    const stored = { type: source.weight.type as WeightType, bytes, rows, columns, name, firstRow };
+    await quantizeRows(stored, bits, out, signal);
     const [packedAt, scalesAt] = offsets.get(source)!;
     await writing(file, async () => {
-      await writeAll(handle, packed, packedAt + (firstRow * packed.byteLength) / rows);
-      const raw = new Uint8Array(scales.buffer);
-      await writeAll(handle, raw, scalesAt + (firstRow * raw.byteLength) / rows);
+      await writeAll(handle, out.packed, packedAt + (firstRow * out.packed.byteLength) / rows);
+      const scales = new Uint8Array(out.scales.buffer, out.scales.byteOffset, out.scales.byteLength);
+      await writeAll(handle, scales, scalesAt + (firstRow * scales.byteLength) / rows);
     });
     done += bytes.byteLength;
     onProgress?.({ done, total });
@@ -149,7 +145,7 @@ interface Part {
 }
 
 // Weights of a part: neither a whole weight nor its float32 form is ever in memory.
-const PART = 1 << 22;
+const PART = 1 << 21;
 
 function partsOf(source: Source): Part[] {
   const [rows, columns] = source.weight.shape as [number, number];
@@ -160,20 +156,31 @@ function partsOf(source: Source): Part[] {
   });
 }
 
-// The bytes of each part; while one is worked on, the next is read.
+const rowBytes = ({ weight }: Source): number => weight.length / weight.shape[0]!;
+
+function outputBytes({ source, rows }: Part, bits: Bits): number {
+  return (
+    (regionsOf(source, bits).reduce((sum, { length }) => sum + length, 0) * rows) / source.weight.shape[0]!
+  );
+}
+
+// The bytes of each part; while one is worked on, the next is read. Memory is used again and again: fresh pages would
+// cost more time than the arithmetic.
 async function* readAhead(parts: readonly Part[]): AsyncGenerator<[part: Part, bytes: Uint8Array]> {
-  const read = (part: Part | undefined): Promise<Uint8Array> | undefined => {
-    if (part === undefined) return undefined;
-    const { weight } = part.source;
-    const stride = weight.length / weight.shape[0]!;
-    const bytes = readTensorBytes(weight, part.firstRow * stride, part.rows * stride);
-    bytes.catch(() => undefined); // awaited in its turn, or never when something else fails before
+  const largest = Math.max(...parts.map(({ source, rows }) => rows * rowBytes(source)));
+  const memory = [new ArrayBuffer(largest), new ArrayBuffer(largest)];
+  const read = async (i: number): Promise<Uint8Array> => {
+    const { source, firstRow, rows } = parts[i]!;
+    const stride = rowBytes(source);
+    const bytes = new Uint8Array(memory[i % 2]!, 0, rows * stride);
+    await readTensorInto(source.weight, firstRow * stride, bytes);
     return bytes;
   };
-  let next = read(parts[0]);
+  let next = read(0);
   for (const [i, part] of parts.entries()) {
-    const bytes = await next!;
-    next = read(parts[i + 1]);
+    const bytes = await next;
+    if (i + 1 < parts.length) next = read(i + 1);
+    next.catch(() => undefined); // awaited in its turn, or never when something else fails before
     yield [part, bytes];
   }
 }

@@ -17,6 +17,7 @@ export interface StoredRows {
   readonly type: Exclude<TensorType, "float64">;
   /** `rows x columns` elements, little-endian; starts at a multiple of the element's size. */
   readonly bytes: Uint8Array;
+  readonly rows: number;
   readonly columns: number;
   /** What messages call the weight. */
   readonly name: string;
@@ -24,12 +25,23 @@ export interface StoredRows {
   readonly firstRow: number;
 }
 
-/** @internal Quantised rows: see {@link quantizeRows}. */
+/** @internal What {@link quantizeRows} writes. */
 export interface QuantizedRows {
   /** `[rows, blocks, BLOCK bits / 8]`, the lower half of a byte first. */
   readonly packed: Uint8Array<ArrayBuffer>;
   /** `[rows, blocks]` */
   readonly scales: Float32Array<ArrayBuffer>;
+}
+
+/** @internal Room for quantised rows, in `memory` if given. */
+export function roomFor(rows: number, columns: number, bits: Bits, memory?: ArrayBuffer): QuantizedRows {
+  const blocks = rows * Math.ceil(columns / BLOCK);
+  const packedBytes = (blocks * BLOCK * bits) / 8;
+  const buffer = memory ?? new ArrayBuffer(4 * blocks + packedBytes);
+  return {
+    scales: new Float32Array(buffer, 0, blocks),
+    packed: new Uint8Array(buffer, 4 * blocks, packedBytes),
+  };
 }
 
 /**
@@ -43,19 +55,16 @@ export interface QuantizedRows {
  * @throws NumericError `ERR_NOT_FINITE` for a weight that is NaN or infinite, naming row and column
  */
 export async function quantizeRows(
-  { type, bytes, columns, name, firstRow }: StoredRows,
+  { type, bytes, rows, columns, name, firstRow }: StoredRows,
   bits: Bits,
+  { packed, scales }: QuantizedRows,
   signal?: AbortSignal,
-): Promise<QuantizedRows> {
+): Promise<void> {
   const { buffer, byteOffset, byteLength } = bytes;
   const data =
     type === "float32"
       ? new Float32Array(buffer, byteOffset, byteLength / 4)
       : new Uint16Array(buffer, byteOffset, byteLength / 2);
-  const rows = data.length / columns;
-  const blocks = rows * Math.ceil(columns / BLOCK);
-  const packed = new Uint8Array((blocks * BLOCK * bits) / 8);
-  const scales = new Float32Array(blocks);
   const element = TENSOR_TYPES.indexOf(type);
   const bad = await runJob(signal, () =>
     addon().quant.quantizeRows(data, element, rows, columns, bits, packed, scales),
@@ -66,5 +75,4 @@ export async function quantizeRows(
       `${name}: expected finite weights, found NaN or infinity in row ${firstRow + Math.floor(bad / columns)}, column ${bad % columns}`,
     );
   }
-  return { packed, scales };
 }

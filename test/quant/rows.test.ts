@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { capabilities, setNumThreads } from "../../lib/index.ts";
-import { type Bits, BLOCK, quantizeRows } from "../../lib/quant/rows.ts";
+import { type Bits, BLOCK, quantizeRows, roomFor } from "../../lib/quant/rows.ts";
 import { quantize, restore } from "../reference/quant.ts";
 import { normal, random, type TestTensor, tensor } from "../support/checkpoint.ts";
 import { expectClose, expectSameBits } from "../support/compare.ts";
 
 const TYPES = { BF16: "bfloat16", F16: "float16", F32: "float32" } as const;
 
-const quantized = ({ dtype, shape, bytes }: TestTensor, bits: Bits, signal?: AbortSignal) =>
-  quantizeRows(
-    { type: TYPES[dtype], bytes, columns: shape[1]!, name: "weight", firstRow: 100 },
-    bits,
-    signal,
-  );
+async function quantized({ dtype, shape, bytes }: TestTensor, bits: Bits, signal?: AbortSignal) {
+  const [rows, columns] = shape as [number, number];
+  const out = roomFor(rows, columns, bits);
+  const stored = { type: TYPES[dtype], bytes, rows, columns, name: "weight", firstRow: 100 };
+  await quantizeRows(stored, bits, out, signal);
+  return out;
+}
 
 const floats = (values: Float32Array, columns: number): TestTensor => ({
   dtype: "F32",
