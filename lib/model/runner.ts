@@ -7,6 +7,7 @@ import { checkBatch, planPasses } from "./batch.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { describeDecoder } from "./decoder.ts";
 import { describeHead } from "./heads.ts";
+import { sharedLength } from "./rope.ts";
 import type { Reply, Request, SentError } from "./runner-worker.ts";
 import type { SessionSpec } from "./session.ts";
 import type { Head, HeadBatch, HeadRunner } from "./types.ts";
@@ -112,6 +113,7 @@ class WorkerRunner implements HeadRunner {
   readonly ready: Promise<void>;
   outputs = 0;
   readonly maxLength: number;
+  readonly treeLength: number;
 
   private readonly worker: Worker;
   private readonly waiting = new Map<number, Waiting>();
@@ -124,6 +126,7 @@ class WorkerRunner implements HeadRunner {
     private readonly maxTokens: number,
   ) {
     this.maxLength = spec.checkpoint.config.maxLength;
+    this.treeLength = sharedLength(spec.checkpoint.config.rope);
     // A thread inherits the flags of the process; this one is only for scripts given on the command line.
     const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
     this.worker = new Worker(WORKER, { workerData: spec, execArgv });

@@ -20,6 +20,8 @@ export interface BoundConvention {
 
 /** @internal Ids that a chat template puts around an assistant's words. */
 export interface ChatFrame {
+  /** First id of every conversation. */
+  readonly first: number;
   /** What the generation prompt adds. */
   readonly header: readonly number[];
   /** Between the header and the words: empty, or an empty think block. */
@@ -175,6 +177,7 @@ function chatFrame(tokenizer: Tokenizer, system: string | undefined, fail: Fail)
   if (!startsWith(closed, open) || start < 0)
     fail("the chat template does not put the assistant's words behind the generation prompt");
   return {
+    first: open[0]!,
     header: open.slice(asked.length),
     lead: closed.slice(open.length, start),
     tail: closed.slice(start + word.length),

@@ -13,7 +13,8 @@ import {
   stepScores,
 } from "../../lib/prm/index.ts";
 import { errorCode } from "../support/compare.ts";
-import { expectedRows, sharedPath } from "../support/checkpoints.ts";
+import { sharedPath } from "../support/checkpoints.ts";
+import { expectedRows } from "../support/expected.ts";
 import { fakeRunner } from "../support/runner.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
 

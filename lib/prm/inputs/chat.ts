@@ -74,10 +74,11 @@ function headerReads(bound: BoundConvention, ids: readonly number[]): number[] {
 
 /**
  * @internal Reads of a conversation that comes as ids: found from the assistant header, wherever the row ends and
- * however it is padded. A bare header behind a finished turn (a generation prompt too many) is not read.
+ * however it is padded. Padding before the conversation is left out: the model would see it. A bare header behind a finished turn (a generation prompt too many) is not read.
  */
-export function buildInputIds(bound: BoundConvention, ids: readonly number[]): BuiltInput {
+export function buildInputIds(bound: BoundConvention, padded: readonly number[]): BuiltInput {
   const { tokenizer, convention } = bound;
+  const ids = padded.slice(leftPadding(padded, bound.chat!.first));
   const fail = (message: string): never => {
     throw new PrmError("ERR_STEP_READS", `convention ${convention.name}: ${message}`);
   };
@@ -101,4 +102,11 @@ export function buildInputIds(bound: BoundConvention, ids: readonly number[]): B
     );
   });
   return causalRow(ids, reads);
+}
+
+// One token, repeated up to the first one of the conversation, which may itself serve as padding.
+function leftPadding(ids: readonly number[], first: number): number {
+  const end = ids.findIndex((id) => id !== ids[0]);
+  if (ids[0] === first) return Math.max(0, end - 1);
+  return ids[end] === first ? end : 0;
 }
