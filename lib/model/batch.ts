@@ -1,6 +1,7 @@
 import { ArgumentError } from "../errors.ts";
 import { assertRagged, assertSameRows, assertVector } from "../validate.ts";
 import type { ModelConfig } from "./config.ts";
+import { sharedLength } from "./rope.ts";
 import type { HeadBatch } from "./types.ts";
 
 /**
@@ -80,9 +81,10 @@ function checkLengths(offsets: Int32Array, { maxLength }: ModelConfig): void {
 
 function checkTree(
   { ids, tree }: HeadBatch & { tree: NonNullable<HeadBatch["tree"]> },
-  { maxLength }: ModelConfig,
+  { maxLength, rope }: ModelConfig,
 ): void {
   const tokens = ids.data.length;
+  const shared = sharedLength(rope);
   for (const name of ["positions", "branch", "trunkVisible"] as const) {
     assertVector(tree[name], `tree.${name}`, tokens, ["Int32Array"]);
   }
@@ -92,14 +94,19 @@ function checkTree(
   };
   for (let row = 0; row + 1 < ids.offsets.length; row++) {
     const last = new Map<number, number>();
-    let trunk = 0;
-    for (let t = ids.offsets[row]!; t < ids.offsets[row + 1]!; t++) if (tree.branch[t] === 0) trunk++;
+    const rowTokens = tree.branch.subarray(ids.offsets[row], ids.offsets[row + 1]);
+    const trunk = rowTokens.filter((branch) => branch === 0).length;
+    const branches = trunk < rowTokens.length;
     for (let t = ids.offsets[row]!; t < ids.offsets[row + 1]!; t++) {
       const [position, branch, visible] = [tree.positions[t]!, tree.branch[t]!, tree.trunkVisible[t]!];
       const before = last.get(branch) ?? -1;
       if (branch < 0) fail("branch", "an integer >= 0", row, t, branch);
       if (position <= before || position >= maxLength) {
         fail("positions", `rising positions below ${maxLength}`, row, t, position);
+      }
+      if (position >= shared && branches) {
+        const want = `positions below ${shared} in a row that branches, since the rotation depends on the length`;
+        fail("positions", want, row, t, position);
       }
       if (branch > 0 && (visible < 0 || visible > trunk)) {
         fail("trunkVisible", `a number of the ${trunk} trunk tokens`, row, t, visible);

@@ -47,6 +47,8 @@ async function locate(dirOrHubId: string, options: HubOptions): Promise<string> 
 export async function readJson(file: string): Promise<unknown> {
   let text: string;
   try {
+    // Opening a pipe would wait for its other end.
+    if (!(await stat(file)).isFile()) throw new Error("not a file");
     text = await readFile(file, "utf8");
   } catch (cause) {
     throw new InputError("ERR_INPUT", `${file}: cannot be read: ${(cause as Error).message}`, { cause });
@@ -76,8 +78,9 @@ async function readShards(path: string): Promise<Map<string, TensorEntry>> {
   }
   const names = new Map<string, string[]>();
   for (const [tensor, shard] of Object.entries(map)) {
-    const list = names.get(checkShard(index, path, tensor, shard)) ?? [];
-    names.set(shard as string, [...list, tensor]);
+    const listed = names.get(shard as string);
+    if (listed === undefined) names.set(checkShard(index, path, tensor, shard), [tensor]);
+    else listed.push(tensor);
   }
   const tensors = new Map<string, TensorEntry>();
   for (const [shard, expected] of names) {

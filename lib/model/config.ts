@@ -50,12 +50,15 @@ export interface ModelConfig {
 
 const size = z.number().int().positive();
 
+// Deeper than any model: a nonsense number must not become a list of that length.
+const MAX_LAYERS = 10_000;
+
 const schema = z.looseObject({
   model_type: z.string().nullish(),
   architectures: z.array(z.string()).nullish(),
   hidden_size: size,
   intermediate_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: size.max(MAX_LAYERS),
   num_attention_heads: size,
   num_key_value_heads: size.nullish(),
   head_dim: size.nullish(),

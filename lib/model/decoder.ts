@@ -53,6 +53,10 @@ export function describeDecoder({ config, tensors, path }: Checkpoint): Decoder 
     bias: bias ? take(`${name}.bias`, [out]) : undefined,
   });
   const { hiddenSize: hidden, intermediateSize: inner, headDim, mlpBias, qkvBias } = config;
+  // Of a tied pair a file may hold either one.
+  const lmHead = `${prefix.replace(/model\.$/, "")}lm_head.weight`;
+  const onlyLmHead = config.tied === true && !tensors.has(prefix + EMBEDDING) && tensors.has(lmHead);
+  const vocabulary = [config.vocabSize, hidden];
   const [queries, keys] = [config.heads * headDim, config.kvHeads * headDim];
   const layers = config.windows.map((window, index): Layer => {
     const at = `layers.${index}`;
@@ -75,7 +79,7 @@ export function describeDecoder({ config, tensors, path }: Checkpoint): Decoder 
     config,
     prefix,
     layers,
-    embedding: take("embed_tokens.weight", [config.vocabSize, hidden]),
+    embedding: onlyLmHead ? takeTensor({ tensors, path }, lmHead, vocabulary) : take(EMBEDDING, vocabulary),
     norm: take("norm.weight", [hidden]),
   };
   for (const name of tensors.keys()) {
@@ -111,13 +115,16 @@ export function takeTensor(
 }
 
 const EMBEDDING = "embed_tokens.weight";
+const FIRST_NORM = "layers.0.input_layernorm.weight";
 
 /** @internal What stands before the backbone's tensor names. */
 export function findPrefix(tensors: Checkpoint["tensors"], path: string): string {
-  const names = [...tensors.keys()].filter((name) => name === EMBEDDING || name.endsWith(`.${EMBEDDING}`));
-  if (names.length !== 1) {
-    const found = names.length === 0 ? "none" : names.join(", ");
-    throw new InputError("ERR_INPUT", `${path}: expected one tensor ${EMBEDDING}, found ${found}`);
+  for (const part of [EMBEDDING, FIRST_NORM]) {
+    const names = [...tensors.keys()].filter((name) => name === part || name.endsWith(`.${part}`));
+    if (names.length === 1) return names[0]!.slice(0, -part.length);
+    if (names.length > 1) {
+      throw new InputError("ERR_INPUT", `${path}: expected one tensor ${part}, found ${names.join(", ")}`);
+    }
   }
-  return names[0]!.slice(0, -EMBEDDING.length);
+  throw new InputError("ERR_INPUT", `${path}: expected one tensor ${EMBEDDING}, found none`);
 }

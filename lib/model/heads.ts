@@ -129,7 +129,8 @@ function lmHead(checkpoint: Checkpoint): TensorEntry {
   const { config, tensors, path } = checkpoint;
   const shape = [config.vocabSize, config.hiddenSize];
   const name = locator(checkpoint)("lm_head.weight");
-  if (config.tied === true) {
+  // An LM head that is stored is meant, whatever the config says of ties.
+  if (config.tied === true && !tensors.has(name)) {
     return takeTensor(checkpoint, `${findPrefix(tensors, path)}embed_tokens.weight`, shape);
   }
   if (!tensors.has(name) && config.tied === undefined) {

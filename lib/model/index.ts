@@ -7,19 +7,18 @@ export type { ChatMessage } from "./chat.ts";
 export { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 export { FAMILIES, type Family, type ModelConfig, parseConfig } from "./config.ts";
 export { defaultHead, detectHeads, type FoundHead } from "./heads.ts";
+export { type RopeFrequencies, ropeFrequencies } from "./frequencies.ts";
 export type { DownloadProgress, HubOptions } from "./hub.ts";
 export type { QuantizeProgress } from "./quantized-file.ts";
-export {
-  type DefaultScaling,
-  type DynamicScaling,
-  type LinearScaling,
-  type Llama3Scaling,
-  type LongRopeScaling,
-  type Rope,
-  type RopeFrequencies,
-  type RopeScaling,
-  ropeFrequencies,
-  type YarnScaling,
+export type {
+  DefaultScaling,
+  DynamicScaling,
+  LinearScaling,
+  Llama3Scaling,
+  LongRopeScaling,
+  Rope,
+  RopeScaling,
+  YarnScaling,
 } from "./rope.ts";
 export { createRunner, type QuantizationError, quantizationError, type RunnerOptions } from "./runner.ts";
 export { readSafetensorsHeader, readTensorBytes, type TensorEntry, type WeightType } from "./safetensors.ts";

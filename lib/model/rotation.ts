@@ -1,4 +1,5 @@
-import { type Rope, ropeFrequencies } from "./rope.ts";
+import { ropeFrequencies } from "./frequencies.ts";
+import type { Rope } from "./rope.ts";
 
 interface Table {
   readonly frequencies: Float32Array;

@@ -10,6 +10,7 @@ import { describeDecoder } from "./decoder.ts";
 import { describeHead } from "./heads.ts";
 import { quantizedWeights } from "./quantized-cache.ts";
 import type { QuantizeProgress } from "./quantized-file.ts";
+import { sharedLength } from "./rope.ts";
 import type { Reply, Request, SentError } from "./runner-worker.ts";
 import type { SessionSpec } from "./session.ts";
 import type { Head, HeadBatch, HeadRunner } from "./types.ts";
@@ -129,6 +130,7 @@ class WorkerRunner implements HeadRunner {
   readonly ready: Promise<void>;
   outputs = 0;
   readonly maxLength: number;
+  readonly treeLength: number;
 
   private readonly worker: Worker;
   private readonly waiting = new Map<number, Waiting>();
@@ -141,6 +143,7 @@ class WorkerRunner implements HeadRunner {
     private readonly maxTokens: number,
   ) {
     this.maxLength = spec.checkpoint.config.maxLength;
+    this.treeLength = sharedLength(spec.checkpoint.config.rope);
     // A thread inherits the flags of the process; this one is only for scripts given on the command line.
     const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
     this.worker = new Worker(WORKER, { workerData: spec, execArgv });

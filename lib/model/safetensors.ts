@@ -1,5 +1,7 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { isUtf8 } from "node:buffer";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { InputError } from "../errors.ts";
+import { scanJson } from "./json-scan.ts";
 
 /** Element types of stored weights that this library reads. */
 export type WeightType = "bfloat16" | "float16" | "float32";
@@ -39,8 +41,11 @@ const BITS: Record<string, number> = {
 
 const WEIGHTS: Record<string, WeightType> = { BF16: "bfloat16", F16: "float16", F32: "float32" };
 
-// The bound of the reference reader: a longer header is a broken or hostile file.
-const MAX_HEADER = 100_000_000;
+// Some 150 000 tensors, far more than any checkpoint has in one file. What is beyond is a broken or hostile file, which
+// could keep the JSON parser busy for minutes.
+const MAX_HEADER = 16 * 2 ** 20;
+const MAX_SEPARATORS = 500_000;
+const MAX_DEPTH = 3;
 
 /**
  * Reads the header of a safetensors file and checks it against the file: sizes, dtypes, shapes, and that the tensors
@@ -53,6 +58,8 @@ const MAX_HEADER = 100_000_000;
 export async function readSafetensorsHeader(file: string): Promise<Map<string, TensorEntry>> {
   let handle: FileHandle;
   try {
+    // Opening a pipe would wait for its other end.
+    if (!(await stat(file)).isFile()) throw new Error("not a file");
     handle = await open(file, "r");
   } catch (cause) {
     throw new InputError("ERR_INPUT", `${file}: cannot be opened: ${(cause as Error).message}`, { cause });
@@ -61,12 +68,19 @@ export async function readSafetensorsHeader(file: string): Promise<Map<string, T
     const { size } = await handle.stat();
     const head = await readExactly(handle, file, 0, Buffer.alloc(8), size);
     const length = head.readBigUInt64LE(0);
-    if (length > BigInt(MAX_HEADER) || Number(length) > size - 8) {
+    if (length > BigInt(size - 8)) {
       throw broken(file, `states a header of ${length} bytes in a file of ${size} bytes`);
     }
-    const start = 8 + Number(length);
-    const text = (await readExactly(handle, file, 8, Buffer.alloc(Number(length)), size)).toString("utf8");
-    return parseHeader(file, text, start, size);
+    if (length > BigInt(MAX_HEADER)) {
+      throw broken(file, `has a header of ${length} bytes, expected at most ${MAX_HEADER}`);
+    }
+    const bytes = await readExactly(handle, file, 8, Buffer.alloc(Number(length)), size);
+    if (!isUtf8(bytes)) throw broken(file, "has a header that is not UTF-8");
+    const { depth, separators } = scanJson(bytes);
+    if (depth > MAX_DEPTH || separators > MAX_SEPARATORS) {
+      throw broken(file, `has a header of depth ${depth} with ${separators} separators: no list of tensors`);
+    }
+    return parseHeader(file, bytes.toString("utf8"), 8 + bytes.length, size);
   } finally {
     await handle.close();
   }
@@ -136,6 +150,7 @@ function parseHeader(file: string, text: string, start: number, size: number): M
     .filter(([name]) => name !== "__metadata__")
     .map(([name, raw]) => ({ name, ...parseTensor(file, name, raw) }))
     .sort((a, b) => a.begin - b.begin || a.end - b.end);
+  assertNamedOnce(file, text, json as Record<string, unknown>, tensors.length);
   let end = 0;
   for (const tensor of tensors) {
     if (tensor.begin !== end) {
@@ -156,6 +171,14 @@ function parseHeader(file: string, text: string, start: number, size: number): M
       { file, type, shape, offset: start + begin, length: end - begin },
     ]),
   );
+}
+
+// Of two entries with one name the JSON parser keeps the last.
+function assertNamedOnce(file: string, text: string, json: Record<string, unknown>, tensors: number): void {
+  const { __metadata__: metadata } = json;
+  const inMetadata = metadata !== null && typeof metadata === "object" && "data_offsets" in metadata ? 1 : 0;
+  const entries = (text.match(/"data_offsets"\s*:/g) ?? []).length - inMetadata;
+  if (entries > tensors) throw broken(file, `names a tensor twice: ${entries} entries, ${tensors} names`);
 }
 
 function parseTensor(

@@ -14,7 +14,7 @@ interface AddedToken {
 
 interface TokenizerFile {
   added_tokens?: AddedToken[];
-  model?: object;
+  model?: { vocab?: Record<string, number> };
 }
 
 /** What tokenizer_config.json holds, as far as it is read. */
@@ -22,6 +22,7 @@ interface TokenizerConfig {
   bos_token?: unknown;
   eos_token?: unknown;
   chat_template?: unknown;
+  added_tokens_decoder?: unknown;
   [name: string]: unknown;
 }
 
@@ -34,16 +35,40 @@ interface TokenizerConfig {
 export async function loadTokenizer(checkpoint: { readonly path: string }): Promise<Tokenizer> {
   const { path } = checkpoint;
   const file = join(path, "tokenizer.json");
-  const json = (await readJson(file)) as TokenizerFile;
-  const configFile = join(path, "tokenizer_config.json");
-  const config = ((await exists(configFile)) ? await readJson(configFile) : {}) as TokenizerConfig;
+  const json: TokenizerFile = await readObject(file);
+  const optional = async (name: string): Promise<TokenizerConfig> =>
+    (await exists(join(path, name))) ? readObject(join(path, name)) : {};
+  // Older folders keep the names of the special tokens in a file of their own.
+  const config = {
+    ...(await optional("special_tokens_map.json")),
+    ...(await optional("tokenizer_config.json")),
+  };
   const template = await ChatTemplate.load(path, config);
   try {
-    return new CheckpointTokenizer(json, config, template);
+    return new CheckpointTokenizer(withTokensOf(config, json), config, template);
   } catch (cause) {
     if (cause instanceof InputError) throw cause;
     throw new InputError("ERR_INPUT", `${file}: not a tokenizer: ${(cause as Error).message}`, { cause });
   }
+}
+
+async function readObject(file: string): Promise<Record<string, unknown>> {
+  const json = await readJson(file);
+  if (json !== null && typeof json === "object" && !Array.isArray(json))
+    return json as Record<string, unknown>;
+  throw new InputError("ERR_INPUT", `${file}: expected an object`);
+}
+
+// Added tokens may stand in tokenizer_config.json alone; where the two files disagree, tokenizer.json holds.
+function withTokensOf({ added_tokens_decoder: more }: TokenizerConfig, json: TokenizerFile): TokenizerFile {
+  if (more === null || typeof more !== "object") return json;
+  const added = json.added_tokens ?? [];
+  const ids = new Set(added.map(({ id }) => id));
+  const names = new Set(added.map(({ content }) => content));
+  const missing = Object.entries(more as Record<string, Omit<AddedToken, "id">>)
+    .map(([id, token]) => ({ ...token, id: Number(id) }))
+    .filter(({ id, content }) => !ids.has(id) && !names.has(content));
+  return missing.length === 0 ? json : { ...json, added_tokens: [...added, ...missing] };
 }
 
 const NO_SPECIAL = { add_special_tokens: false };

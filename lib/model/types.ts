@@ -110,6 +110,11 @@ export interface HeadRunner {
   readonly outputs: number;
   /** The model's context length. */
   readonly maxLength: number;
+  /**
+   * Longest row that may branch: beyond it, frequencies of rotary embeddings depend on the length of each
+   * continuation. Missing where no length does.
+   */
+  readonly treeLength?: number;
   /** `[total reads, outputs]`, raw logits in float32, in order (`lm`: log-probability of the target). */
   run(batch: HeadBatch, options?: { signal?: AbortSignal }): Promise<Float32Array>;
   /** Ends the worker. */

@@ -81,11 +81,13 @@ export function createPrm(
     ...(reference === undefined ? {} : { reference }),
     batchTokens: options.batchTokens ?? 4096,
     prepare: {
-      maxLength: Math.min(runner.maxLength, reference?.maxLength ?? Infinity),
+      maxLength: least(runner.maxLength, reference?.maxLength),
       overlong: options.overlong ?? "error",
-      packed: options.packed ?? true,
+      packedLength: options.packed === false ? 0 : least(runner.treeLength, reference?.treeLength),
       split: options.split ?? convention.split,
       policyTokenizer: options.policyTokenizer ?? parts.tokenizer,
     },
   });
 }
+
+const least = (a = Infinity, b = Infinity): number => Math.min(a, b);

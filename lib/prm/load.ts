@@ -4,6 +4,7 @@ import {
   createRunner,
   detectHeads,
   type Head,
+  type HeadRunner,
   type HubOptions,
   loadTokenizer,
   openCheckpoint,
@@ -56,8 +57,9 @@ export async function loadPrm(dirOrHubId: string, options: LoadPrmOptions = {}):
   const second = reference === undefined ? undefined : await openCheckpoint(reference, hub);
   const runnerOptions = pickRunnerOptions(options);
   const runner = await createRunner(checkpoint, head, runnerOptions);
+  let other: { reference: HeadRunner } | undefined;
   try {
-    const other = second && { reference: await createRunner(second, { kind: "lm" }, runnerOptions) };
+    other = second && { reference: await createRunner(second, { kind: "lm" }, runnerOptions) };
     const { overlong, packed, split, batchTokens } = options;
     return createPrm(
       { model: dirOrHubId, convention: convention.convention, tokenizer, runner, ...other },
@@ -70,7 +72,7 @@ export async function loadPrm(dirOrHubId: string, options: LoadPrmOptions = {}):
       },
     );
   } catch (error) {
-    await runner.close();
+    await Promise.all([runner.close(), other?.reference.close()]);
     throw error;
   }
 }

@@ -17,8 +17,8 @@ export interface PrepareOptions {
   readonly maxLength: number;
   /** `"error"` (default): an input past the context is an error; `"flag"`: the steps past it get NaN. */
   readonly overlong: "error" | "flag";
-  /** Prefixes of a solution in one packed row (default), or a row each. */
-  readonly packed: boolean;
+  /** Prefixes of a solution share one packed row where the longest has at most so many tokens, else a row each. */
+  readonly packedLength: number;
   /** Separator that splits responses. */
   readonly split: string;
   /** Tokenizer of `responseIds`, when it is not the PRM's. */
@@ -88,7 +88,7 @@ export function prepareItem(
   }
   const solution = toSolution(item, options.split, options.policyTokenizer);
   const { spans } = solution;
-  const built = buildText(bound, convention.trim ? trimmed(solution) : solution, options.packed);
+  const built = buildText(bound, convention.trim ? trimmed(solution) : solution, options.packedLength);
   const ends = spans?.every(({ lastToken }) => lastToken !== undefined)
     ? { stepEnds: spans.map(({ lastToken }) => lastToken!) }
     : {};
@@ -99,7 +99,7 @@ function trimmed(solution: Solution): Solution {
   return { ...solution, steps: solution.steps.map((step) => step.trim()) };
 }
 
-function buildText(bound: BoundConvention, solution: Solution, packed: boolean): BuiltInput {
+function buildText(bound: BoundConvention, solution: Solution, packedLength: number): BuiltInput {
   const { input } = bound.convention;
   switch (input.form) {
     case "plain":
@@ -109,7 +109,7 @@ function buildText(bound: BoundConvention, solution: Solution, packed: boolean):
     case "turns":
       return buildTurns(bound, input, solution);
     case "prefixes":
-      return buildPrefixes(bound, input, solution, packed);
+      return buildPrefixes(bound, input, solution, packedLength);
     case "response":
       return buildResponse(bound, input, solution);
   }

@@ -3,19 +3,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MinformError, PrmError } from "../../lib/errors.ts";
-import { detectHeads, loadTokenizer, openCheckpoint } from "../../lib/model/index.ts";
-import { rowToItem } from "../../lib/prm/files/rows.ts";
-import {
-  type Convention,
-  createPrm,
-  families,
-  loadPrm,
-  type Prm,
-  type PrmItem,
-} from "../../lib/prm/index.ts";
-import { type ExpectedRow, expectedRows, sharedPath } from "../support/checkpoints.ts";
-import { fakeRunner } from "../support/runner.ts";
+import { sharedPath } from "../support/checkpoints.ts";
+import { expectedRows, itemOf, mismatch, scoreError } from "../support/expected.ts";
+import { loadReference, type ReferencePrm } from "../support/reference-prm.ts";
 
 const tolerance = 2e-5;
 
@@ -27,40 +17,6 @@ function folders(): string[] {
   return readdirSync(root)
     .map((name) => join(root, name))
     .filter((path) => statSync(path).isDirectory() && existsSync(join(path, "expected.json")));
-}
-
-const idsOf = (row: ExpectedRow): number[] => row.prm_input_ids ?? row.input_ids!;
-const rewardsOf = (row: ExpectedRow): number[] => row.step_rewards ?? [row.reward!];
-const itemOf = (row: ExpectedRow, convention: Convention): PrmItem =>
-  rowToItem(row as Record<string, unknown>, convention);
-
-/**
- * A folder as a user would load it: without a convention where the checkpoint tells. Where it does not, one has to be
- * named; here it is the built-in one that feeds the model what the reference fed it.
- */
-async function load(folder: string, row: ExpectedRow): Promise<Prm> {
-  try {
-    return await loadPrm(folder);
-  } catch (error) {
-    if (!(error instanceof PrmError && error.code === "ERR_CONVENTION_UNKNOWN")) throw error;
-  }
-  const checkpoint = await openCheckpoint(folder);
-  const tokenizer = await loadTokenizer(checkpoint);
-  const kinds = detectHeads(checkpoint).map((head) => head.kind);
-  for (const convention of Object.values(families)) {
-    const kind = convention.head === "lm-rows" ? "lm" : convention.head;
-    if (convention.head === "lm" || !kinds.includes(kind)) continue;
-    try {
-      const runner = fakeRunner({ outputs: kind === "scalar" || kind === "value" ? 1 : 2 });
-      const prm = createPrm({ model: folder, convention, tokenizer, runner });
-      const { rows } = prm.prepare(itemOf(row, convention));
-      if (rows.length === 1 && String(rows[0]!.ids) === String(idsOf(row)))
-        return await loadPrm(folder, { convention });
-    } catch (error) {
-      if (!(error instanceof MinformError)) throw error; // else it does not fit
-    }
-  }
-  throw new Error(`${folder}: no built-in convention gives the ids of the reference`);
 }
 
 const found = folders();
@@ -75,38 +31,36 @@ describe("reference checkpoints", () => {
   for (const folder of found) {
     describe(basename(folder), () => {
       const rows = expectedRows(folder);
-      let prm: Prm;
+      let loaded: ReferencePrm;
       beforeAll(async () => {
-        prm = await load(folder, rows[0]!);
+        loaded = await loadReference(folder, rows);
       }, 120_000);
-      afterAll(() => prm?.close());
+      afterAll(() => loaded?.prm.close());
 
       it("token ids and read positions", () => {
         expect(rows.length).toBeGreaterThan(0);
-        for (const row of rows) {
-          const prepared = prm.prepare(itemOf(row, prm.convention));
-          expect(prepared.rows).toHaveLength(1);
-          expect(prepared.rows[0]!.ids).toEqual(idsOf(row));
-          if (row.read_positions) expect(prepared.rows[0]!.reads).toEqual(row.read_positions);
-          if (row.step_end_token_index) expect(prepared.stepEnds).toEqual(row.step_end_token_index);
-          if (row.num_tokens !== undefined) expect(prepared.rows[0]!.ids).toHaveLength(row.num_tokens);
+        const { separate } = loaded;
+        for (const [i, row] of rows.entries()) {
+          const prepared = separate.prepare(itemOf(row, separate.convention));
+          expect(mismatch(row, prepared, separate.convention), `row ${i}`).toBeUndefined();
         }
       });
 
       it(`scores within ${tolerance} of the reference`, async () => {
+        const { prm } = loaded;
         const scores = await prm.score(rows.map((row) => itemOf(row, prm.convention)));
-        rows.forEach((row, i) => {
-          const expected = rewardsOf(row);
-          expect(scores[i]!.values).toHaveLength(expected.length);
-          expected.forEach((reward, k) => {
-            const error = Math.abs(scores[i]!.values[k]! - reward);
-            if (!(error <= tolerance))
-              expect.fail(`row ${i}, step ${k}: got ${scores[i]!.values[k]}, expected ${reward}`);
-          });
-        });
+        const errors = rows.map((row, i) => scoreError(row, scores[i]!.values));
+        const wrong = errors.findIndex((error) => !(error <= tolerance));
+        const expected = [rows[wrong]?.step_rewards ?? rows[wrong]?.reward].flat();
+        if (wrong >= 0)
+          expect.fail(
+            `row ${wrong}: expected ${expected}, got ${scores[wrong]!.values} (off by ${errors[wrong]})`,
+          );
+        console.info(`${basename(folder)}: ${prm.convention.name}, largest error ${Math.max(...errors)}`);
       });
 
       it("the same alone, in another order and in small batches (1e-5), and the same bits when repeated", async () => {
+        const { prm } = loaded;
         const items = rows.map((row) => itemOf(row, prm.convention));
         const together = await prm.score(items);
         const again = await prm.score(items);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../lib/model/config.ts";
-import { ropeFrequencies } from "../../lib/model/rope.ts";
+import { ropeFrequencies } from "../../lib/model/frequencies.ts";
 import { expectClose } from "../support/compare.ts";
 
 const BASE = {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { minform } from "../cli/process.ts";
-import { expectedRows, sharedPath } from "../support/checkpoints.ts";
+import { sharedPath } from "../support/checkpoints.ts";
+import { expectedRows } from "../support/expected.ts";
 
 const pure = sharedPath("checkpoints", "pure-prm-tiny");
 if (pure === undefined) console.info("commands on a checkpoint: skipped, no shared data");

@@ -4,7 +4,8 @@ import { PrmError } from "../../lib/errors.ts";
 import type { Tokenizer } from "../../lib/model/index.ts";
 import { createPrm, loadPrm, type Prm } from "../../lib/prm/index.ts";
 import { errorCode } from "../support/compare.ts";
-import { expectedRows, sharedPath } from "../support/checkpoints.ts";
+import { sharedPath } from "../support/checkpoints.ts";
+import { expectedRows } from "../support/expected.ts";
 import { fakeRunner } from "../support/runner.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
 

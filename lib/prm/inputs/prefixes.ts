@@ -11,11 +11,13 @@ export function buildPrefixes(
   bound: BoundConvention,
   input: Prefixes,
   solution: Solution,
-  packed: boolean,
+  packedLength: number,
 ): BuiltInput {
   const sequences = solution.steps.map((_, k) => prefix(bound, input, solution, k + 1));
   const toRows = (chosen: readonly number[][]): InputRow[] =>
-    packed ? [pack(chosen)] : chosen.map((ids) => ({ ids, reads: [ids.length - 1] }));
+    chosen.every((ids) => ids.length <= packedLength)
+      ? [pack(chosen)]
+      : chosen.map((ids) => ({ ids, reads: [ids.length - 1] }));
   return {
     rows: toRows(sequences),
     keep: (steps) => toRows(steps.map((k) => sequences[k]!)),
