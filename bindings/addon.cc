@@ -38,6 +38,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerMetrics(env, exports);
   registerOptim(env, exports);
   registerPresets(env, exports);
+  registerQuant(env, exports);
   return exports;
 }
 

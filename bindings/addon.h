@@ -12,5 +12,6 @@ void registerLoss(Napi::Env env, Napi::Object exports);
 void registerMetrics(Napi::Env env, Napi::Object exports);
 void registerOptim(Napi::Env env, Napi::Object exports);
 void registerPresets(Napi::Env env, Napi::Object exports);
+void registerQuant(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

@@ -5,36 +5,12 @@
 
 #include "addon.h"
 #include "args.h"
+#include "elements.h"
 #include "promise_worker.h"
 
 namespace minform {
 
 namespace {
-
-Element elementKind(const Args& args, size_t index) {
-  const int32_t kind = args.integer(index);
-  if (kind < 0 || kind > static_cast<int32_t>(Element::float16)) args.fail(index, "is no element kind");
-  return static_cast<Element>(kind);
-}
-
-void* elements(const Args& args, size_t index, Element element, int64_t length) {
-  if (element == Element::float32) return args.array<float>(index, length);
-  if (element == Element::float64) return args.array<double>(index, length);
-  return args.array<uint16_t>(index, length);
-}
-
-int64_t extent(const Args& args, size_t index) {
-  const double value = args.number(index);
-  if (!(value >= 1 && value <= 2147483647)) args.fail(index, "is no extent");
-  return static_cast<int64_t>(value);
-}
-
-// (data, element, rows, columns) from `index` on.
-Matrix matrix(const Args& args, size_t index) {
-  const Element element = elementKind(args, index + 1);
-  const int64_t rows = extent(args, index + 2), columns = extent(args, index + 3);
-  return {elements(args, index, element, rows * columns), element, rows, columns};
-}
 
 // A copy: an index that changed after the check would be read through.
 using Targets = std::shared_ptr<const std::vector<int32_t>>;

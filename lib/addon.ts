@@ -5,6 +5,7 @@ import type { LossKernels } from "./loss/kernels.ts";
 import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
+import type { QuantKernels } from "./quant/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -28,6 +29,7 @@ export interface Addon {
   metrics: MetricsKernels;
   optim: OptimKernels;
   presets: PresetKernels;
+  quant: QuantKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

@@ -1,8 +1,8 @@
+import { BLOCK } from "../quant/rows.ts";
 import { lowerAttention, tileInputs } from "./attention.ts";
 import type { Decoder, Linear } from "./decoder.ts";
 import type { HeadDescription } from "./heads.ts";
 import { GraphBuilder, MICROSOFT, type Value } from "./onnx/graph.ts";
-import { BLOCK } from "./quantize.ts";
 import type { QuantizedWeight } from "./quantized-cache.ts";
 import type { TensorEntry, WeightType } from "./safetensors.ts";
 

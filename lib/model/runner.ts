@@ -2,11 +2,14 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import * as errors from "../errors.ts";
 import { ModelError } from "../errors.ts";
+import { BITS } from "../quant/rows.ts";
 import { assertCount, assertOneOf } from "../validate.ts";
 import { checkBatch, planPasses } from "./batch.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { describeDecoder } from "./decoder.ts";
 import { describeHead } from "./heads.ts";
+import { quantizedWeights } from "./quantized-cache.ts";
+import type { QuantizeProgress } from "./quantized-file.ts";
 import type { Reply, Request, SentError } from "./runner-worker.ts";
 import type { SessionSpec } from "./session.ts";
 import type { Head, HeadBatch, HeadRunner } from "./types.ts";
@@ -26,6 +29,10 @@ export interface RunnerOptions {
    * {@link quantizationError}.
    */
   quantize?: "int8" | "int4";
+  /** Called while the quantised weights are written: at the start and after every few million of them. */
+  onQuantize?: (progress: QuantizeProgress) => void;
+  /** Ends the loading: quantisation stops within some milliseconds, the runtime's own part is finished first. */
+  signal?: AbortSignal;
   /** Tokens of one pass; a batch of more is run in several, a longer row in one of its own. Default 4096. */
   maxTokens?: number;
 }
@@ -39,7 +46,9 @@ export interface RunnerOptions {
  * @param checkpoint - from {@link openCheckpoint}
  * @param head - which head to compute
  * @throws {@link InputError} `ERR_INPUT` for a missing or ambiguous head, or tensors that do not fit the config;
- * {@link ModelError} `ERR_DEPENDENCY` when onnxruntime-node is not installed, `ERR_RUNTIME` when it refuses the model
+ * {@link ModelError} `ERR_DEPENDENCY` when onnxruntime-node is not installed, `ERR_RUNTIME` when it refuses the model;
+ * with `quantize`: {@link InputError} when the cache cannot be written, {@link NumericError} `ERR_NOT_FINITE` for a weight
+ * that is NaN or infinite; the reason of `signal`
  */
 export async function createRunner(
   checkpoint: Checkpoint,
@@ -47,15 +56,23 @@ export async function createRunner(
   options: RunnerOptions = {},
 ): Promise<HeadRunner> {
   const { threads = availableParallelism(), weights = "in-place", maxTokens = 4096, quantize } = options;
+  const { onQuantize: onProgress, signal } = options;
   assertCount(threads, "threads");
   assertCount(maxTokens, "maxTokens");
   assertOneOf(weights, "weights", ["in-place", "float32"]);
   if (quantize !== undefined) assertOneOf(quantize, "quantize", ["int8", "int4"]);
-  describeDecoder(checkpoint);
+  signal?.throwIfAborted();
+  const decoder = describeDecoder(checkpoint);
   describeHead(checkpoint, head);
+  // Here rather than in the model's thread, where neither the callback nor the signal could reach it.
+  if (quantize) await quantizedWeights(checkpoint, decoder, BITS[quantize], { onProgress, signal });
   const spec: SessionSpec = { checkpoint, head, threads, weights, quantize };
   const runner = new WorkerRunner(spec, Math.max(1, maxTokens));
   await runner.ready;
+  if (signal?.aborted) {
+    await runner.close();
+    throw signal.reason;
+  }
   return runner;
 }
 

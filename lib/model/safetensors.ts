@@ -59,13 +59,13 @@ export async function readSafetensorsHeader(file: string): Promise<Map<string, T
   }
   try {
     const { size } = await handle.stat();
-    const head = await readExactly(handle, file, 0, 8, size);
+    const head = await readExactly(handle, file, 0, Buffer.alloc(8), size);
     const length = head.readBigUInt64LE(0);
     if (length > BigInt(MAX_HEADER) || Number(length) > size - 8) {
       throw broken(file, `states a header of ${length} bytes in a file of ${size} bytes`);
     }
     const start = 8 + Number(length);
-    const text = (await readExactly(handle, file, 8, Number(length), size)).toString("utf8");
+    const text = (await readExactly(handle, file, 8, Buffer.alloc(Number(length)), size)).toString("utf8");
     return parseHeader(file, text, start, size);
   } finally {
     await handle.close();
@@ -85,34 +85,41 @@ export async function readTensorBytes(
   from = 0,
   length: number = entry.length - from,
 ): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  await readTensorInto(entry, from, bytes);
+  return bytes;
+}
+
+/** @internal Fills `bytes` with bytes of a tensor, from byte `from` of it on. */
+export async function readTensorInto(entry: TensorEntry, from: number, bytes: Uint8Array): Promise<void> {
   const handle = await open(entry.file, "r");
   try {
     const { size } = await handle.stat();
-    return await readExactly(handle, entry.file, entry.offset + from, length, size);
+    await readExactly(handle, entry.file, entry.offset + from, bytes, size);
   } finally {
     await handle.close();
   }
 }
 
-async function readExactly(
+async function readExactly<T extends Uint8Array>(
   handle: FileHandle,
   file: string,
   position: number,
-  length: number,
+  bytes: T,
   size: number,
-): Promise<Buffer> {
+): Promise<T> {
+  const { length } = bytes;
   if (position + length > size) {
     throw broken(file, `ends at byte ${size}, expected at least ${position + length}`);
   }
-  const buffer = Buffer.alloc(length);
   let done = 0;
   while (done < length) {
-    const { bytesRead } = await handle.read(buffer, done, length - done, position + done);
+    const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
     if (bytesRead === 0)
       throw broken(file, `ends at byte ${position + done}, expected at least ${position + length}`);
     done += bytesRead;
   }
-  return buffer;
+  return bytes;
 }
 
 function parseHeader(file: string, text: string, start: number, size: number): Map<string, TensorEntry> {

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, relative, sep } from "node:path";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { ModelError } from "../errors.ts";
+import { BITS } from "../quant/rows.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { describeDecoder } from "./decoder.ts";
 import { buildFeeds, type Feed } from "./feeds.ts";
@@ -12,8 +13,6 @@ import { Rotation } from "./rotation.ts";
 import { readTensorBytes } from "./safetensors.ts";
 import type { Head, HeadBatch } from "./types.ts";
 import { isWeightType, toFloat32 } from "./weights.ts";
-
-const BITS = { int8: 8, int4: 4 } as const;
 
 type Runtime = typeof import("onnxruntime-node");
 

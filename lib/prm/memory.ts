@@ -1,5 +1,5 @@
 import type { Checkpoint, TensorEntry } from "../model/index.ts";
-import { type Bits, BLOCK } from "../model/quantize.ts";
+import { type Bits, BLOCK } from "../quant/rows.ts";
 
 /** What a checkpoint needs to be scored with, in bytes. */
 export interface MemoryEstimate {

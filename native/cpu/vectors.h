@@ -89,6 +89,9 @@ inline FloatVector smallerLanes(FloatVector a, FloatVector b) {
 #endif
 }
 
+inline DoubleVector largerLanes(DoubleVector a, DoubleVector b) { return a > b ? a : b; }
+inline DoubleVector smallerLanes(DoubleVector a, DoubleVector b) { return a < b ? a : b; }
+
 // 2^y for y in [-125, 127] or NaN, within 1.9e-7 relative; 2^0 is 1. No clamps: the caller's range makes them
 // unnecessary. The polynomial is the minimax one of degree 5 on [-1/2, 1/2] through (0, 1).
 inline FloatVector exp2InRange(FloatVector y) {
