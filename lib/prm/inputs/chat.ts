@@ -1,5 +1,5 @@
 import { PrmError } from "../../errors.ts";
-import { type BoundConvention, type ChatFrame, openingMessages, startsWith } from "../bind.ts";
+import { type BoundConvention, openingMessages, startsWith } from "../bind.ts";
 import type { Convention } from "../convention.ts";
 import type { Message, Solution } from "../items.ts";
 import { assertReads, type BuiltInput, causalRow } from "./input.ts";
@@ -72,19 +72,13 @@ function headerReads(bound: BoundConvention, ids: readonly number[]): number[] {
   return reads;
 }
 
-// Left padding: one id, again and again, before the id that every conversation begins with. The model must not see it.
-function withoutLeftPadding({ first }: ChatFrame, ids: readonly number[]): readonly number[] {
-  const start = ids.findIndex((id) => id !== ids[0]);
-  return start > 0 && ids[start] === first ? ids.slice(start) : ids;
-}
-
 /**
  * @internal Reads of a conversation that comes as ids: found from the assistant header, wherever the row ends and
- * however it is padded. A bare header behind a finished turn (a generation prompt too many) is not read.
+ * however it is padded. Padding before the conversation is left out: the model would see it. A bare header behind a finished turn (a generation prompt too many) is not read.
  */
 export function buildInputIds(bound: BoundConvention, padded: readonly number[]): BuiltInput {
   const { tokenizer, convention } = bound;
-  const ids = withoutLeftPadding(bound.chat!, padded);
+  const ids = padded.slice(leftPadding(padded, bound.chat!.first));
   const fail = (message: string): never => {
     throw new PrmError("ERR_STEP_READS", `convention ${convention.name}: ${message}`);
   };
@@ -108,4 +102,11 @@ export function buildInputIds(bound: BoundConvention, padded: readonly number[])
     );
   });
   return causalRow(ids, reads);
+}
+
+// One token, repeated up to the first one of the conversation, which may itself serve as padding.
+function leftPadding(ids: readonly number[], first: number): number {
+  const end = ids.findIndex((id) => id !== ids[0]);
+  if (ids[0] === first) return Math.max(0, end - 1);
+  return ids[end] === first ? end : 0;
 }
