@@ -11,7 +11,7 @@ import type { ScoreDifference } from "../prm/quantization.ts";
 import type { BenchmarkFlags } from "./benchmarks.ts";
 import { FirstLines } from "./first-lines.ts";
 import { resumeSettings, toLoadOptions } from "./prm-options.ts";
-import { COMPARED_ROWS, reportQuantization } from "./quantization.ts";
+import { COMPARED_ROWS, loadContext, reportQuantization } from "./quantization.ts";
 import { RowProgress } from "./row-progress.ts";
 import { interruptible } from "./signals.ts";
 import { checkPaths } from "./streams.ts";
@@ -70,7 +70,7 @@ async function score<R extends { readonly steps: readonly string[] }>(
   output: string,
   signal: AbortSignal,
 ): Promise<BenchmarkScores> {
-  await using prm = await loadPrm(flags.model, { ...toLoadOptions(flags), hub: { signal } });
+  await using prm = await loadPrm(flags.model, { ...toLoadOptions(flags), ...loadContext(signal) });
   signal.throwIfAborted();
   const lines = new FirstLines(toLines(files, toRow), COMPARED_ROWS);
   await scoreAll(prm, flags, lines, output, signal, files);

@@ -1,8 +1,9 @@
 import { MinformError } from "../errors.ts";
+import type { QuantizeProgress } from "../model/index.ts";
 import { parseRow, type TextLine } from "../prm/files/lines.ts";
 import { rowToItem } from "../prm/files/rows.ts";
 import type { PrmItem } from "../prm/items.ts";
-import { loadPrm } from "../prm/load.ts";
+import { type LoadPrmOptions, loadPrm } from "../prm/load.ts";
 import type { Prm } from "../prm/prm.ts";
 import { compareScores, type ScoreDifference } from "../prm/quantization.ts";
 import { type ModelFlags, toLoadOptions } from "./prm-options.ts";
@@ -33,6 +34,16 @@ export async function reportQuantization(
   } finally {
     await stored.close();
   }
+}
+
+/** @internal What commands load a PRM with besides their flags: Ctrl-C ends it, and a terminal shows how far it is. */
+export function loadContext(signal: AbortSignal): LoadPrmOptions {
+  return { signal, hub: { signal }, ...(process.stderr.isTTY ? { onQuantize: showQuantizing } : {}) };
+}
+
+function showQuantizing({ done, total }: QuantizeProgress): void {
+  const text = done < total ? `quantising ${((100 * done) / total).toFixed(0)} %` : "";
+  process.stderr.write(`\r\u001B[K${text}`);
 }
 
 function itemOf(prm: Prm, line: TextLine): PrmItem[] {

@@ -5,7 +5,7 @@ import { loadPrm } from "../prm/load.ts";
 import type { Prm } from "../prm/prm.ts";
 import { FirstLines } from "./first-lines.ts";
 import { resumeSettings, toLoadOptions } from "./prm-options.ts";
-import { COMPARED_ROWS, reportQuantization } from "./quantization.ts";
+import { COMPARED_ROWS, loadContext, reportQuantization } from "./quantization.ts";
 import { countLines, RowProgress } from "./row-progress.ts";
 import type { ScoreFlags } from "./score.ts";
 import { interruptible } from "./signals.ts";
@@ -69,7 +69,7 @@ function jobOf(flags: ScoreFlags): ScoreFileJob {
 async function load(flags: ScoreFlags, lines: FirstLines, signal: AbortSignal): Promise<Prm> {
   const options = {
     ...toLoadOptions(flags),
-    hub: { signal },
+    ...loadContext(signal),
     onDetected: ({ name }: { name: string }, because: string) => {
       if (flags.convention === undefined) process.stderr.write(`convention ${name} (${because})\n`);
     },

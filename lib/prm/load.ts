@@ -45,13 +45,17 @@ export interface LoadPrmOptions
  */
 export async function loadPrm(dirOrHubId: string, options: LoadPrmOptions = {}): Promise<Prm> {
   const { reference, onDetected, hub } = options;
+  const asked = options.convention === undefined ? undefined : resolveConvention(options.convention);
   const checkpoint = await openCheckpoint(dirOrHubId, hub);
   const tokenizer = await loadTokenizer(checkpoint);
   const policyTokenizer =
     typeof options.policyTokenizer === "string"
       ? await loadTokenizer(await openTokenizer(options.policyTokenizer, hub))
       : options.policyTokenizer;
-  const convention = chooseConvention(dirOrHubId, checkpoint, tokenizer, options);
+  const convention =
+    asked === undefined
+      ? findConvention(dirOrHubId, checkpoint, tokenizer, reference)
+      : { convention: asked, because: "asked for" };
   const head = chooseHead(convention.convention, checkpoint, tokenizer);
   onDetected?.(convention.convention, convention.because);
   const second = reference === undefined ? undefined : await openCheckpoint(reference, hub);
@@ -84,13 +88,12 @@ async function openTokenizer(dirOrHubId: string, hub: HubOptions | undefined): P
     : { path: dirOrHubId };
 }
 
-function chooseConvention(
+function findConvention(
   source: string,
   checkpoint: Checkpoint,
   tokenizer: Tokenizer,
-  { convention, reference }: LoadPrmOptions,
+  reference: string | undefined,
 ): { convention: Convention; because: string } {
-  if (convention !== undefined) return { convention: resolveConvention(convention), because: "asked for" };
   const heads = detectHeads(checkpoint);
   if (reference !== undefined && heads.every((head) => head.kind === "lm"))
     return { convention: families.eurusprm!, because: "a reference model was given" };

@@ -7,7 +7,11 @@ export const selectionMethods = ["best-of-n", "majority", "weighted-majority"] a
 /** One of {@link selectionMethods}. */
 export type SelectionMethod = (typeof selectionMethods)[number];
 
-/** Whether two answers are the same. */
+/**
+ * Whether two answers are the same, called with an answer that was given before and a new one. It need be neither
+ * symmetric nor transitive (a comparison with a tolerance is not): an answer joins the first group whose first answer it
+ * equals, so each votes once, and the groups depend on nothing but the order in which answers were given.
+ */
 export type SameAnswer<A> = (a: A, b: A) => boolean | Promise<boolean>;
 
 /** One answer and who stands behind it. */
@@ -51,7 +55,7 @@ export function bestOfN(scores: ArrayLike<number>): number {
  * Majority vote. Candidates without an answer (undefined or null) do not vote.
  *
  * @param answers - one per candidate
- * @param same - compares two answers; default `Object.is`. Compared against the first of each group.
+ * @param same - compares two answers; default `Object.is`
  */
 export function majority<A>(
   answers: readonly (A | undefined | null)[],
@@ -65,6 +69,9 @@ export function majority<A>(
  * ones. Scores should be >= 0 (probabilities): a negative one would vote against its own answer and is an error. A
  * candidate whose score is NaN does not vote.
  *
+ * @param answers - one per candidate
+ * @param weights - one per candidate
+ * @param same - compares two answers; default `Object.is`
  * @throws {@link ArgumentError} `ERR_SHAPE` when there is not one score per answer, `ERR_ARGUMENT_VALUE` for a negative
  * or infinite weight
  */

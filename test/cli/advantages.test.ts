@@ -9,7 +9,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { runCommand } from "../../lib/cli/command.ts";
 import {
   hasRealFile,
   manyRows,
@@ -18,6 +17,7 @@ import {
   temporaryFolder,
   writeLines,
 } from "../support/rollouts.ts";
+import { run } from "./in-process.ts";
 import { minform } from "./process.ts";
 
 const folder = temporaryFolder();
@@ -26,18 +26,6 @@ const output = join(folder, "out.jsonl");
 const PATIENCE = 240_000;
 
 afterEach(() => vi.restoreAllMocks());
-
-// The command in this process.
-async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const got = { stdout: "", stderr: "" };
-  for (const stream of ["stdout", "stderr"] as const) {
-    vi.spyOn(process[stream], "write").mockImplementation((text) => {
-      got[stream] += text;
-      return true;
-    });
-  }
-  return { code: await runCommand(args), ...got };
-}
 
 describe("minform advantages", () => {
   it.skipIf(!hasRealFile())(

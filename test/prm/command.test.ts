@@ -1,9 +1,10 @@
 // The commands as a user runs them, on a reference checkpoint.
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { run } from "../cli/in-process.ts";
 import { minform } from "../cli/process.ts";
 import { sharedPath } from "../support/checkpoints.ts";
 import { expectedRows } from "../support/expected.ts";
@@ -14,7 +15,11 @@ const folder = mkdtempSync(join(tmpdir(), "minform-command-"));
 const at = (name: string): string => join(folder, name);
 const read = (name: string): string => readFileSync(at(name), "utf8");
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const copies: string[] = [];
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => {
+  for (const path of [folder, ...copies]) rmSync(path, { recursive: true, force: true });
+});
 
 const rows = Array.from({ length: 150 }, (_, i) =>
   JSON.stringify({
@@ -26,6 +31,29 @@ const rows = Array.from({ length: 150 }, (_, i) =>
 const score = (...args: string[]): string[] => ["score", "--model", pure!, ...args];
 const job = (out: string): string[] =>
   score("--in", at("in.jsonl"), "--out", at(out), "--batch-tokens", "64");
+
+/** The checkpoint with another config. */
+function withConfig(change: object): string {
+  const copy = mkdtempSync(join(tmpdir(), "minform-config-"));
+  copies.push(copy);
+  cpSync(pure!, copy, { recursive: true });
+  const config = JSON.parse(readFileSync(join(pure!, "config.json"), "utf8"));
+  rmSync(join(copy, "config.json"));
+  writeFileSync(join(copy, "config.json"), JSON.stringify({ ...config, ...change }));
+  return copy;
+}
+
+/** A two-layer PRM whose tokenizer is the stock one. */
+function withTokenizer(): string {
+  const copy = mkdtempSync(join(tmpdir(), "minform-stock-"));
+  copies.push(copy);
+  cpSync(sharedPath("checkpoints", "qwen-prm-tiny")!, copy, { recursive: true });
+  for (const name of ["tokenizer.json", "tokenizer_config.json"]) {
+    rmSync(join(copy, name));
+    cpSync(join(pure!, name), join(copy, name));
+  }
+  return copy;
+}
 
 /** Waits until a condition holds or the process has ended. */
 async function until(child: ChildProcess, condition: () => boolean): Promise<void> {
@@ -133,34 +161,48 @@ describe.skipIf(pure === undefined)("minform score", { timeout: 300_000 }, () =>
     expect(stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it("what cannot work is refused before the model is loaded, with nothing written", async () => {
+  it.each<[string, () => string[], RegExp]>([
+    [
+      "an input that is not there",
+      () => score("--in", at("none.jsonl"), "--out", at("x.jsonl")),
+      /none\.jsonl: cannot be read/,
+    ],
+    [
+      "an output without a folder",
+      () => score("--in", at("in.jsonl"), "--out", at("no/x.jsonl")),
+      /x\.jsonl: cannot be written/,
+    ],
+    [
+      "a model that is not there",
+      () => [...job("x.jsonl"), "--model", at("none")],
+      /no such folder, and not a hub id/,
+    ],
+    ["an aggregator of another range", () => [...job("x.jsonl"), "--aggregate", "min"], /min/],
+    ["an unknown convention", () => [...job("x.jsonl"), "--convention", "nothing"], /expected one of pure, /],
+    ["a convention without its head", () => [...job("x.jsonl"), "--convention", "qwen-prm"], /qwen-prm/],
+    [
+      "an unknown architecture",
+      () => [
+        ...job("x.jsonl"),
+        "--model",
+        withConfig({ architectures: ["GPT2LMHeadModel"], model_type: "gpt2" }),
+      ],
+      /gpt2/i,
+    ],
+    [
+      "a tokenizer without the marker",
+      () => [...job("x.jsonl"), "--convention", "qwen-prm", "--model", withTokenizer()],
+      /no added token <extra_0>/,
+    ],
+  ])("%s is refused soon, with nothing written", async (_, args, message) => {
+    const line = args();
     const before = readdirSync(folder);
-    const missing = await minform(score("--in", at("nowhere.jsonl"), "--out", at("x.jsonl")));
-    expect(missing).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^minform: .*nowhere\.jsonl: cannot be read/),
-    });
-    const noFolder = await minform(score("--in", at("in.jsonl"), "--out", at("no/x.jsonl")));
-    expect(noFolder).toMatchObject({ code: 1, stderr: expect.stringMatching(/x\.jsonl: cannot be written/) });
-    const noModel = await minform([
-      "score",
-      "--model",
-      at("none"),
-      "--in",
-      at("in.jsonl"),
-      "--out",
-      at("x.jsonl"),
-    ]);
-    expect(noModel).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/no such folder, and not a hub id/),
-    });
-    const wrong = await minform([
-      ...score("--in", at("in.jsonl"), "--out", at("x.jsonl")),
-      "--aggregate",
-      "min",
-    ]);
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/min/) });
+    const started = performance.now();
+    const { code, stderr } = await run(...line);
+    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split("\n").at(-1)).toMatch(/^minform: /);
     expect(readdirSync(folder)).toEqual(before);
   });
 

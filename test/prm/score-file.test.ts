@@ -132,7 +132,7 @@ describe("scoreFile", () => {
     for (const notes of [1, 2, 3]) {
       await cut("out.jsonl", notes);
       expect(existsSync(at("out.jsonl"))).toBe(false);
-      appendFileSync(at("out.jsonl.partial"), '{"id": 12, "ques');
+      appendFileSync(at("out.jsonl.partial"), `{"id": 12, "ques${"x".repeat(1e5)}`);
       const result = await run(make(), "out.jsonl", { resume: true });
       expect(result.resumed).toBeGreaterThan(0);
       expect(result).toMatchObject({ rows: 49, bad: [{ line: 41 }] });

@@ -6,6 +6,7 @@ import {
   bestOfPowers,
   diverseSearch,
   majority,
+  sameText,
   type ScoreBeams,
   selectRows,
   type StepGenerator,
@@ -43,6 +44,38 @@ describe("best of N and votes", () => {
     expect(literal.answer).toBe("3");
   });
 
+  it("a comparison that is not transitive: each answer votes once, with the first group that it joins", async () => {
+    const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1;
+    const calls: [number, number][] = [];
+    const vote = await weightedMajority([1, 2, 3, 2.5], [0.25, 0.25, 0.5, 0.25], async (a, b) => {
+      calls.push([a, b]);
+      return near(a, b);
+    });
+    expect(vote.groups).toEqual([
+      { answer: 1, members: [0, 1], weight: 0.5 },
+      { answer: 3, members: [2, 3], weight: 0.75 },
+    ]);
+    expect(vote.answer).toBe(3);
+    // The answer that was there first, then the new one; never against other members of a group.
+    expect(calls).toEqual([
+      [1, 2],
+      [1, 3],
+      [1, 2.5],
+      [3, 2.5],
+    ]);
+    const failing = weightedMajority(["a", "b"], [1, 1], () => Promise.reject(new Error("no verdict")));
+    await expect(failing).rejects.toThrow("no verdict");
+  });
+
+  it("answers as text: composed alike, blanks beside signs do not count, others do", () => {
+    expect(sameText(" 1 / 2\n", "1/2")).toBe(true);
+    expect(sameText("\\frac{1}{2} \\pi", "\\frac{1}{2}\\pi")).toBe(true);
+    expect(sameText("caf\u00e9", "cafe\u0301")).toBe(true);
+    expect(sameText("x  y", "x y")).toBe(true);
+    expect(sameText("1 2", "12")).toBe(false);
+    expect(sameText("1/2", "0.5")).toBe(false);
+  });
+
   it("weights that would vote against their answer are an error", async () => {
     await expect(weightedMajority(["a"], [-0.5])).rejects.toMatchObject({ code: "ERR_ARGUMENT_VALUE" });
     await expect(weightedMajority(["a"], [])).rejects.toMatchObject({ code: "ERR_SHAPE" });
@@ -62,6 +95,8 @@ describe("best of N and votes", () => {
     await expect(selectRows(rows, { method: "best-of-n", aggregate: "min" })).rejects.toMatchObject({
       code: "ERR_SCORE_RANGE",
     });
+    const bare = rows.map(({ score: _, ...row }) => row);
+    await expect(selectRows(bare, { method: "best-of-n" })).rejects.toThrow(/^row 1: expected a score/);
     const first = await selectRows(rows, { method: "majority", n: 1 });
     expect(first[0]).toMatchObject({ n: 1, votes: [{ answer: "2", count: 1, weight: 1 }] });
   });

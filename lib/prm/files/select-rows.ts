@@ -27,7 +27,7 @@ export interface SelectOptions {
   readonly probability?: boolean;
   /** Use the first N rows of each problem only. */
   readonly n?: number;
-  /** Compares answers; default: the same text, blanks aside. */
+  /** Compares answers; default: {@link sameText}. */
   readonly same?: SameAnswer<string>;
 }
 
@@ -45,9 +45,20 @@ export interface Selection {
   readonly votes?: readonly { readonly answer: string; readonly count: number; readonly weight: number }[];
 }
 
-/** The same text, blanks aside. */
+/**
+ * The same text, composed alike (NFC) and without the blanks at its ends and beside signs: "1 / 2" is "1/2", but "1 2" is
+ * not "12". For answers that mean the same in other words, pass a comparison of your own.
+ */
 export function sameText(a: string, b: string): boolean {
-  return a.replace(/\s+/g, "") === b.replace(/\s+/g, "");
+  return normalized(a) === normalized(b);
+}
+
+function normalized(answer: string): string {
+  return answer
+    .normalize("NFC")
+    .trim()
+    .replace(/\s+/g, " ")
+    .replace(/ (?![\p{L}\p{N}])|(?<![\p{L}\p{N}]) /gu, "");
 }
 
 /**
@@ -60,7 +71,7 @@ export async function selectRows(
   rows: readonly Readonly<Record<string, unknown>>[],
   options: SelectOptions,
 ): Promise<Selection[]> {
-  const groups = new Map<string, Readonly<Record<string, unknown>>[]>();
+  const groups = new Map<string, Member[]>();
   rows.forEach((row, i) => {
     const field = options.group ?? (row.group === undefined ? "question" : "group");
     const key = row[field];
@@ -68,20 +79,27 @@ export async function selectRows(
       throw new InputError("ERR_INPUT", `row ${i + 1}: expected a problem in ${field}, got ${String(key)}`);
     const members = groups.get(String(key)) ?? [];
     groups.set(String(key), members);
-    if (options.n === undefined || members.length < options.n) members.push(row);
+    if (options.n === undefined || members.length < options.n) members.push({ row, number: i + 1 });
   });
   const out: Selection[] = [];
   for (const [group, members] of groups) out.push(await selectOne(group, members, options));
   return out;
 }
 
+interface Member {
+  readonly row: Readonly<Record<string, unknown>>;
+  /** From 1, for messages. */
+  readonly number: number;
+}
+
 async function selectOne(
   group: string,
-  rows: readonly Readonly<Record<string, unknown>>[],
+  members: readonly Member[],
   options: SelectOptions,
 ): Promise<Selection> {
   const { method, same = sameText } = options;
-  const scores = method === "majority" ? [] : rows.map((row) => scoreOf(row, options));
+  const rows = members.map(({ row }) => row);
+  const scores = method === "majority" ? [] : members.map((member) => scoreAt(member, options));
   if (method === "best-of-n") {
     const best = bestOfN(scores);
     return { group, n: rows.length, row: rows[best], score: scores[best] };
@@ -103,15 +121,24 @@ function answerOf(row: Readonly<Record<string, unknown>>, { answer }: SelectOpti
   return value === undefined || value === null ? undefined : String(value);
 }
 
+function scoreAt({ row, number }: Member, options: SelectOptions): number {
+  try {
+    return scoreOf(row, options);
+  } catch (error) {
+    if (error instanceof Error) error.message = `row ${number}: ${error.message}`;
+    throw error;
+  }
+}
+
 function scoreOf(row: Readonly<Record<string, unknown>>, options: SelectOptions): number {
   const { aggregate: how, probability = false } = options;
   if (how === undefined && !probability) {
     if (row.score === null) return Number.NaN;
     if (typeof row.score === "number") return row.score;
-    throw new InputError("ERR_INPUT", "expected a score in every row, or an aggregate of step_rewards");
+    throw new InputError("ERR_INPUT", "expected a score, or an aggregate of step_rewards to be asked for");
   }
   if (!Array.isArray(row.step_rewards))
-    throw new InputError("ERR_INPUT", "expected step_rewards in every row to aggregate");
+    throw new InputError("ERR_INPUT", "expected step_rewards to aggregate");
   const name = String(row.convention);
   const range = options.range ?? (Object.hasOwn(families, name) ? families[name]!.range : undefined);
   if (range === undefined) {
