@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -138,7 +139,36 @@ describe("broken files are refused quickly, by name", () => {
   const hugeHeader = Buffer.from(whole);
   hugeHeader.writeBigUInt64LE(2n ** 63n);
 
+  const entry = '"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}';
   const cases: Record<string, [spoil: (path: string) => void, message: RegExp]> = {
+    "a header that is not UTF-8": [
+      write(frame(Buffer.from(`{${entry}}`.replace("a", "\u00ff"), "latin1"), new Uint8Array(4))),
+      /not UTF-8/,
+    ],
+    "a tensor that is named twice": [
+      write(frame(`{${entry},${entry}}`, new Uint8Array(4))),
+      /twice: 2 entries/,
+    ],
+    "a header of 17 MB": [write(frame(" ".repeat(17_000_000))), /has a header of 17000000 bytes/],
+    "a header of a million keys": [
+      write(frame(`{${Array.from({ length: 1_000_000 }, (_, i) => `"k${i}":0`).join(",")}}`)),
+      /999999 separators/,
+    ],
+    "a header of nested lists": [write(frame("[".repeat(10_000_000))), /depth 10000000/],
+    "a folder": [
+      (path) => {
+        rmSync(join(path, "model.safetensors"));
+        mkdirSync(join(path, "model.safetensors"));
+      },
+      /model\.safetensors: cannot be opened: not a file/,
+    ],
+    "a pipe": [
+      (path) => {
+        rmSync(join(path, "model.safetensors"));
+        execFileSync("mkfifo", [join(path, "model.safetensors")]);
+      },
+      /model\.safetensors: cannot be opened: not a file/,
+    ],
     "an empty file": [write(new Uint8Array()), /model\.safetensors: ends at byte 0/],
     "a header longer than the file": [write(hugeHeader), /states a header of 9223372036854775808 bytes/],
     "a truncated file": [write(whole.subarray(0, whole.length - 100)), /ends at byte/],

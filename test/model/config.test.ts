@@ -27,6 +27,20 @@ test("the spelling before transformers 5 and the one since mean the same", () =>
   expect(since.rope.theta).toBe(5e5);
 });
 
+test("both spellings in one file: the older one speaks", () => {
+  const both = { rope_parameters: { rope_type: "default" }, rope_scaling: { type: "linear", factor: 2 } };
+  expect(parseConfig({ ...BASE, ...both }).rope.scaling.type).toBe("linear");
+  expect(parseConfig({ ...BASE, ...both, rope_scaling: null }).rope.scaling.type).toBe("default");
+});
+
+test("a rotation by kind of layer is read where all kinds have the same", () => {
+  const one = { rope_type: "linear", rope_theta: 5e5, factor: 2 };
+  const nested = { full_attention: one, sliding_attention: { ...one } };
+  expect(parseConfig({ ...BASE, rope_parameters: nested }).rope).toEqual(
+    parseConfig({ ...BASE, rope_parameters: one }).rope,
+  );
+});
+
 test("what a file leaves out", () => {
   const config = parseConfig({ ...BASE, num_key_value_heads: undefined });
   expect(config).toMatchObject({ kvHeads: 4, headDim: 16, rmsEpsilon: 1e-6, qkvBias: true, qkNorm: false });
@@ -216,6 +230,13 @@ describe("what is refused, by field", () => {
       /rope_scaling\.rope_type: expected default, linear, .* got "ntk-by-parts"/,
     ],
     "a scaling without its factor": [{ ...BASE, rope_scaling: { type: "linear" } }, /rope_scaling\.factor/],
+    "rotations that differ by kind of layer": [
+      { ...BASE, rope_parameters: { full_attention: { factor: 2 }, sliding_attention: {} } },
+      /rope_parameters: expected one rotation for all layers, got several: full_attention, sliding_attention/,
+    ],
+    "a scaling that is no object": [{ ...BASE, rope_scaling: "linear" }, /rope_scaling: expected an object/],
+    "a base that is text": [{ ...BASE, rope_theta: "1e6" }, /rope_theta/],
+    "more layers than any model": [{ ...BASE, num_hidden_layers: 1e9 }, /num_hidden_layers/],
     "a partial rotation": [
       { ...BASE, partial_rotary_factor: 0.5 },
       /partial_rotary_factor: expected 1, got 0\.5/,

@@ -48,6 +48,38 @@ test("beginning and end of sequence", async () => {
   expect(() => bare.encodeChat([])).toThrow(/no chat template/);
 });
 
+describe("what other files of the folder add", () => {
+  const write = async (name: string, files: Record<string, object>) => {
+    const path = writeTokenizer(join(root, name));
+    for (const [file, json] of Object.entries(files)) writeFileSync(join(path, file), JSON.stringify(json));
+    return loadTokenizer({ path });
+  };
+
+  test("an added token that only tokenizer_config.json lists, unless its id is taken", async () => {
+    const added = { content: "<extra_0>", special: true, normalized: false, lstrip: false, rstrip: false };
+    const taken = { ...added, content: "<other>" };
+    const decoder = { added_tokens_decoder: { 310: added, [IDS.imEnd]: taken } };
+    const found = await write("decoder", { "tokenizer_config.json": decoder });
+    expect(found.encode("a<extra_0>b", { special: "parse" })).toEqual([97, 310, 98]);
+    expect([found.idOf("<extra_0>"), found.idOf("<other>")]).toEqual([310, undefined]);
+    expect(found.tokenText(310)).toBe("<extra_0>");
+  });
+
+  test("names of special tokens in special_tokens_map.json, unless tokenizer_config.json has them", async () => {
+    const map = { bos_token: { content: "<s>" }, eos_token: "<s>" };
+    const found = await write("map", {
+      "special_tokens_map.json": map,
+      "tokenizer_config.json": { eos_token: "<|im_end|>" },
+    });
+    expect([found.bosId, found.eosId]).toEqual([IDS.bos, IDS.imEnd]);
+  });
+
+  test.each([[null], [[]], [5]])("a tokenizer_config.json that reads %j is refused", async (json) => {
+    const found = await rejection(() => write(`bad${json}`, { "tokenizer_config.json": json as object }));
+    expect(found).toMatchObject({ code: "ERR_INPUT", message: expect.stringMatching(/expected an object/) });
+  });
+});
+
 describe("conversations", () => {
   const chat = (content: string) => [{ role: "user", content }];
 

@@ -154,6 +154,15 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
     same(await scoreIds([...card.slice(0, -3), pad, pad, pad]));
   });
 
+  it.each([
+    ["pad token", 151643],
+    ["pad = im_start, the first token of every conversation", 151644],
+  ])("left-padded row (%s): the padding is not fed", async (_, pad) => {
+    const ids = [...Array.from({ length: 9 }, () => pad), ...card];
+    expect(prm.prepare({ inputIds: ids }).rows[0]!.ids).toEqual(card);
+    expect(await scoreIds(ids)).toBe(score);
+  });
+
   it("tail-truncated to max_length: an error, never another position", () => {
     const user = card.slice(0, card.length - 9);
     expect(errorCode(() => prm.prepare({ inputIds: user }))).toBe("ERR_STEP_READS");

@@ -152,8 +152,8 @@ export function safetensors(
 }
 
 /** Length, header and data, one after the other. */
-export function frame(header: string, ...data: Uint8Array[]): Uint8Array {
-  const text = Buffer.from(header);
+export function frame(header: string | Buffer, ...data: Uint8Array[]): Uint8Array {
+  const text = typeof header === "string" ? Buffer.from(header) : header;
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(text.length));
   return Buffer.concat([length, text, ...data]);
