@@ -13,19 +13,29 @@ export interface Example {
    * `"plain"`: the first pair of the file, whatever the forms say.
    */
   readonly kind: ExampleKind;
+  /** Group of the problem. */
   readonly group: string;
+  /** The problem, where the file has it. */
   readonly question: string | undefined;
+  /** Its right answer, where the file has it. */
   readonly answer: string | undefined;
+  /** The right solution, then the wrong one. */
   readonly solutions: readonly ExampleSolution[];
 }
 
 /** One solution of an {@link Example}. */
 export interface ExampleSolution {
+  /** Id of the row, where it has one. */
   readonly id: string | undefined;
+  /** Model that wrote it, where known. */
   readonly generator: string | undefined;
+  /** Whether its answer is right, where known. */
   readonly correct: boolean | undefined;
+  /** Index of the first wrong step, -1 for none, where known. */
   readonly firstError: number | undefined;
+  /** Text of each step. */
   readonly steps: readonly string[];
+  /** Reward of each step. */
   readonly rewards: readonly number[];
   /** Per form of credit; `weights` where the form has them. */
   readonly forms: readonly ExampleForm[];
@@ -33,8 +43,11 @@ export interface ExampleSolution {
 
 /** The numbers of one solution under one form of credit. */
 export interface ExampleForm {
+  /** Process outcome of the solution. */
   readonly outcome: number;
+  /** Weight of each step, summing to 1; undefined for forms without weights. */
   readonly weights: readonly number[] | undefined;
+  /** Advantage of each step. */
   readonly advantages: readonly number[];
 }
 

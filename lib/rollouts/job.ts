@@ -20,7 +20,12 @@ export interface AdvantagesJob extends Partial<CreditSettings> {
   /** Where the rows with their credit go; must not be the input. */
   readonly output: string;
   /** Where a report goes, and what writes it. */
-  readonly report?: { readonly path: string; readonly render: (results: AdvantagesResults) => string };
+  readonly report?: {
+    /** Where it is written; must be none of the other files. */
+    readonly path: string;
+    /** Makes its text from the results. */
+    readonly render: (results: AdvantagesResults) => string;
+  };
   /** What a bad line does: `"fail"` (default) ends the job, `"skip"` leaves it out and counts it. */
   readonly onError?: "fail" | "skip";
   /** Name of the input in messages and in the report, default its path. */
@@ -43,9 +48,13 @@ export interface JobProgress {
 
 /** What {@link runAdvantages} found. */
 export interface AdvantagesResults {
+  /** Name of the input. */
   readonly name: string;
+  /** Settings in force, defaults filled in. */
   readonly settings: CreditSettings;
+  /** What the file amounts to. */
   readonly summary: RolloutSummary;
+  /** Pairs of a right and a wrong solution worth showing. */
   readonly examples: readonly Example[];
 }
 

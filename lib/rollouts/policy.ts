@@ -6,11 +6,15 @@ import type { LogProbs } from "./batch.ts";
 export interface PolicySummary {
   /** Token mean. */
   readonly loss: number;
+  /** Tokens with log-probs. */
   readonly tokens: number;
   /** Share of tokens whose loss is the clipped term. */
   readonly clipFraction: number;
+  /** Token mean of exp(new - old). */
   readonly meanRatio: number;
+  /** Smallest ratio. */
   readonly minRatio: number;
+  /** Largest ratio. */
   readonly maxRatio: number;
   /** k1 estimate of KL(old || new). */
   readonly approxKl: number;

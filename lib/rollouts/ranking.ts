@@ -70,9 +70,13 @@ function shareFrom(sorted: Float64Array, threshold: number): number {
 
 /** Outcomes in `[from, to)`, the last bin with its end. */
 export interface HistogramBin {
+  /** Lower edge, included. */
   readonly from: number;
+  /** Upper edge; included in the last bin only. */
   readonly to: number;
+  /** Right answers in it. */
   readonly right: number;
+  /** Wrong answers in it. */
   readonly wrong: number;
 }
 

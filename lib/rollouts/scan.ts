@@ -10,6 +10,7 @@ import { RowError } from "./row-error.ts";
 export interface BadLine {
   /** From 1. */
   readonly line: number;
+  /** What is wrong with it. */
   readonly reason: string;
 }
 

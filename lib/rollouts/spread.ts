@@ -1,8 +1,12 @@
 /** Mean, largest and smallest of the values seen; NaN for none. */
 export interface SpreadSummary {
+  /** Number of values, >= 0. */
   readonly count: number;
+  /** Their mean; NaN for none. */
   readonly mean: number;
+  /** Largest; NaN for none. */
   readonly max: number;
+  /** Smallest; NaN for none. */
   readonly min: number;
 }
 

@@ -3,4 +3,13 @@
  *
  * @packageDocumentation
  */
+export {
+  AddonError,
+  ArgumentError,
+  InputError,
+  MinformError,
+  type MinformErrorCode,
+  ModelError,
+  NumericError,
+} from "../errors.ts";
 export * from "./arithmetic/index.ts";

@@ -2,7 +2,9 @@ import { applyTerm, type Problem, sameTerm, termAfter } from "./problem.ts";
 
 /** What a step says, and whether it is right. */
 export interface StepLabel {
+  /** What the step does; `"unfinished"`: it is none of the others. */
   readonly kind: "operation" | "restatement" | "box" | "unfinished";
+  /** Whether it is right, taken by itself. */
   readonly good: boolean;
 }
 

@@ -23,7 +23,9 @@ export interface Habits {
 
 /** A step that the policy may write next. */
 export interface Move {
+  /** Token ids of the step. */
   readonly tokens: readonly number[];
+  /** In (0, 1]. */
   readonly probability: number;
   /** Where the policy stands after it. */
   readonly next: Position;

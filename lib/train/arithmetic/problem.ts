@@ -2,14 +2,19 @@ import { pick, type Random } from "./random.ts";
 
 /** A term of a problem: a sign and a digit from 1 to 9. */
 export interface Term {
+  /** Added or taken away. */
   readonly sign: "+" | "-";
+  /** The digit. */
   readonly digit: number;
 }
 
 /** `first + terms`, such that every running total is a single digit: no carries. */
 export interface Problem {
+  /** The number that the problem starts from, a digit. */
   readonly first: number;
+  /** What is added and taken away, in order. */
   readonly terms: readonly Term[];
+  /** The result, a digit. */
   readonly answer: number;
 }
 

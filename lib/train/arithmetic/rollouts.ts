@@ -21,6 +21,7 @@ export const PLAIN_HABITS: Habits = {
 
 /** A policy whose rollouts are drawn, and the slightly different one that a training step made of it. */
 export interface NamedPolicy {
+  /** Name in the rows (`generator`). */
   readonly name: string;
   /** As it sampled. */
   readonly sampling: Habits;
@@ -54,17 +55,27 @@ export interface ArithmeticRolloutsOptions {
 
 /** A rollout in the keys of a rollouts file. */
 export interface ArithmeticRollout {
+  /** Unique. */
   readonly id: string;
+  /** Id of the problem. */
   readonly group: string;
+  /** The problem as text. */
   readonly question: string;
+  /** Its right answer. */
   readonly answer: string;
+  /** Name of the policy. */
   readonly generator: string;
+  /** Text of each step. */
   readonly steps: readonly string[];
+  /** 0-based index of the first wrong step, -1 for none. */
   readonly first_error: number;
+  /** Whether the box holds the right answer. */
   readonly final_answer_correct: boolean;
   /** Of {@link noisyLabelRewards}. */
   readonly step_rewards: readonly number[];
+  /** Ids of all tokens of the solution. */
   readonly token_ids: readonly number[];
+  /** Index of the last token of each step. */
   readonly step_ends: readonly number[];
   /** Under {@link NamedPolicy.current}. */
   readonly log_probs: readonly number[];

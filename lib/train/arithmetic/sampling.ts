@@ -4,6 +4,7 @@ import type { Random } from "./random.ts";
 
 /** A sampled solution, token by token. */
 export interface Sample {
+  /** Ids of the solution. */
   readonly tokens: readonly number[];
   /** ln p of each token under the policy that wrote it. */
   readonly logProbs: readonly number[];
