@@ -106,7 +106,13 @@ async function fetchSnapshot(id: HubId, cache: CacheFolder, options: HubOptions)
       sha,
       file,
       async () => {
-        const blob = await downloadFile({ repo: id.name, path: name, revision: sha, ...hub });
+        const blob = await downloadFile({ repo: id.name, path: name, revision: sha, ...hub }).catch(
+          (cause: unknown) => {
+            // The repository is there, it has just listed the file.
+            if (cause instanceof HubApiError && cause.statusCode === 404) return null;
+            throw cause;
+          },
+        );
         if (blob === null) throw new InputError("ERR_INPUT", `${id.name}: ${name} is gone`);
         return blob.stream();
       },

@@ -45,6 +45,7 @@ beforeEach(() => {
   hub.commit = hash("sha1", "first");
   hub.token = undefined;
   hub.spoil = undefined;
+  hub.cut = undefined;
   hub.before = undefined;
 });
 afterEach(() => {
@@ -138,6 +139,30 @@ describe("what goes wrong is said, and leaves nothing half-written", () => {
     expect(leftovers()).toEqual([]);
     hub.spoil = undefined;
     expect((await openCheckpoint(NAME)).tensors.size).toBeGreaterThan(0);
+  });
+
+  test("a connection that breaks; the next call fetches what is missing and no more", async () => {
+    hub.cut = shardName(1, 2);
+    const found = await rejection(() => openCheckpoint(NAME));
+    expect(found).toMatchObject({ code: "ERR_INPUT", message: expect.stringMatching(/download failed/) });
+    expect(leftovers()).toEqual([]);
+    process.env.HF_HUB_OFFLINE = "1";
+    expect((await rejection(() => openCheckpoint(NAME))).message).toMatch(/not complete in the cache/);
+    delete process.env.HF_HUB_OFFLINE;
+    hub.cut = undefined;
+    hub.requests.length = 0;
+    expect((await openCheckpoint(NAME)).tensors.size).toBeGreaterThan(0);
+    const fetched = hub.requests.filter((path) => path.includes("/resolve/"));
+    expect(new Set(fetched.map((path) => path.split("/").at(-1)))).toEqual(new Set([shardName(1, 2)]));
+  });
+
+  test("an optional file that is listed and then gone", async () => {
+    hub.before = (path) => {
+      if (path === "config.json") hub.files.delete("tokenizer_config.json");
+    };
+    const found = await rejection(() => openCheckpoint(NAME));
+    expect(found).toMatchObject({ code: "ERR_INPUT", message: expect.stringMatching(/tokenizer_config/) });
+    expect(leftovers()).toEqual([]);
   });
 
   test("an aborted download", async () => {

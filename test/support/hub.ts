@@ -16,6 +16,8 @@ export interface TestHub {
   token: string | undefined;
   /** Spoils the body of a file. */
   spoil: ((path: string, body: Uint8Array) => Uint8Array) | undefined;
+  /** The connection breaks in the middle of this file. */
+  cut: string | undefined;
   /** Called before a file is sent. */
   before: ((path: string) => void) | undefined;
 }
@@ -31,6 +33,7 @@ export async function startHub(name: string, files: Map<string, Uint8Array>): Pr
     commit: hash("sha1", "first"),
     token: undefined,
     spoil: undefined,
+    cut: undefined,
     before: undefined,
   };
   const server = createServer((request, response) => answer(hub, name, request, response));
@@ -108,5 +111,9 @@ function send(
   hub.before?.(path);
   const sent = hub.spoil?.(path, body) ?? body;
   response.writeHead(200, headers);
+  if (hub.cut === path) {
+    response.write(sent.subarray(0, sent.length / 2), () => response.destroy());
+    return;
+  }
   response.end(sent);
 }
