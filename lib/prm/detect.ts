@@ -32,7 +32,8 @@ export function detectConvention(evidence: CheckpointEvidence): DetectedConventi
   if (known !== undefined) return { convention: known, because: `hub id ${evidence.source}` };
   const own = evidence.heads.filter((head) => head.kind !== "lm");
   const kinds = [...new Set(own.map((head) => head.kind))];
-  const fitting = Object.values(families).filter((convention) => fits(convention, evidence));
+  const reasons: string[] = [];
+  const fitting = Object.values(families).filter((convention) => fits(convention, evidence, reasons));
   if (kinds.length === 1) {
     const [kind] = kinds;
     // A scalar at the last token is also what every outcome reward model has.
@@ -50,7 +51,7 @@ export function detectConvention(evidence: CheckpointEvidence): DetectedConventi
     "ERR_CONVENTION_UNKNOWN",
     `${evidence.source}: the checkpoint does not tell how it was trained to be read (heads: ${heads}); name a convention: ${
       names.length === 0
-        ? "none of the built-in ones fits, write your own"
+        ? `none of the built-in ones fits, write your own${reasons.map((reason) => `; ${reason}`).join("")}`
         : `${names.join(", ")}, or your own`
     }`,
   );
@@ -63,7 +64,8 @@ function byHubId(source: string): Convention | undefined {
   );
 }
 
-function fits(convention: Convention, { heads, tokenizer }: CheckpointEvidence): boolean {
+// `reasons` takes what keeps a convention from a checkpoint that has its head.
+function fits(convention: Convention, { heads, tokenizer }: CheckpointEvidence, reasons: string[]): boolean {
   const kind = convention.head === "lm-rows" ? "lm" : convention.head;
   if (!heads.some((head) => head.kind === kind)) return false;
   // PQM, also a value head, closes its steps with a token of its own.
@@ -72,7 +74,8 @@ function fits(convention: Convention, { heads, tokenizer }: CheckpointEvidence):
     bindConvention(convention, tokenizer);
     return true;
   } catch (error) {
-    if (error instanceof PrmError) return false;
-    throw error;
+    if (!(error instanceof PrmError)) throw error;
+    reasons.push(error.message);
+    return false;
   }
 }

@@ -22,6 +22,13 @@ describe("package", () => {
     expect(foreign).toEqual([]);
   });
 
+  it("the command starts with its options alone: tokenizers, runtime and schemas wait for who needs them", () => {
+    const foreign = [...bareImports(new URL("../../dist/cli/main.js", import.meta.url))].filter(
+      (name) => !name.startsWith("node:"),
+    );
+    expect(foreign).toEqual(["commander"]);
+  });
+
   it("has no top-level await, which would break require()", () => {
     const { exports } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
       exports: Record<string, string | { default: string }>;

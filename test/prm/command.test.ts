@@ -191,7 +191,7 @@ describe.skipIf(pure === undefined)("minform score", { timeout: 300_000 }, () =>
     ],
     [
       "a tokenizer without the marker",
-      () => [...job("x.jsonl"), "--convention", "qwen-prm", "--model", withTokenizer()],
+      () => [...job("x.jsonl"), "--model", withTokenizer()],
       /no added token <extra_0>/,
     ],
   ])("%s is refused soon, with nothing written", async (_, args, message) => {
