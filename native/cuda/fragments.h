@@ -1,5 +1,6 @@
-// Warp-level matrix products on tensor cores (the wmma interface): 16 x 16 x 16 tiles of Float16 or Bfloat16, accumulated
-// in float32. All 32 lanes of a warp call each function. Needs sm_80 for Bfloat16; older architectures trap.
+// Warp-level matrix products on tensor cores (the wmma interface): 16 x 16 x 16 tiles of Float16 or Bfloat16,
+// accumulated in float32. All 32 lanes of a warp call each function. Needs sm_80 for Bfloat16; older architectures
+// trap.
 #pragma once
 
 #include "elements.h"

@@ -56,7 +56,7 @@ __device__ __forceinline__ float fastExp2(float x) {
 }  // namespace minform::cuda
 
 #define SHARED(T, name, count) __shared__ T name[count]
-#define DYNAMIC_SHARED(T, name, offset, count)          \
+#define DYNAMIC_SHARED(T, name, offset, count)             \
   extern __shared__ __align__(16) uint8_t dynamicShared[]; \
   T* const name = reinterpret_cast<T*>(dynamicShared + (offset))
 
@@ -90,8 +90,8 @@ inline float fastExp2(float x) { return std::exp2(x); }
 
 }  // namespace minform::cuda
 
-#define SHARED(T, name, count)      \
-  static const char name##Key = 0;  \
+#define SHARED(T, name, count)     \
+  static const char name##Key = 0; \
   const ::simt::Shared<T> name(::simt::block().staticShared(&name##Key, sizeof(T) * (count), alignof(T)), (count))
 #define DYNAMIC_SHARED(T, name, offset, count) \
   const ::simt::Shared<T> name(::simt::block().dynamicShared((offset), sizeof(T) * (count), alignof(T)), (count))

@@ -1,5 +1,5 @@
-// Starting kernels (kernel.h). A launch that the device refuses throws Failure; faults of a kernel while it runs show up
-// at the next call that waits, and under the emulator in launch() itself.
+// Starting kernels (kernel.h). A launch that the device refuses throws Failure; faults of a kernel while it runs show
+// up at the next call that waits, and under the emulator in launch() itself.
 #pragma once
 
 #include "kernel.h"

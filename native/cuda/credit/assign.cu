@@ -87,7 +87,8 @@ struct Assign {
     if (stepEnds == nullptr) return parameter;
     const int32_t own = counts ? static_cast<int32_t>(stepEnds[i]) : 0;
     const uint32_t later = votes & ((1u << laneIndex()) - 1);
-    const int32_t shuffled = __shfl_sync(kAllLanes, own, later == 0 ? laneIndex() : 31 - __clz(static_cast<int>(later)));
+    const int32_t shuffled =
+        __shfl_sync(kAllLanes, own, later == 0 ? laneIndex() : 31 - __clz(static_cast<int>(later)));
     const int32_t next = later == 0 ? *nextEnd : shuffled;
     if (votes != 0) *nextEnd = __shfl_sync(kAllLanes, own, 31 - __clz(static_cast<int>(votes)));
     return counts ? pow(parameter, static_cast<double>(next - own)) : 1;

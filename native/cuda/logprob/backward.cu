@@ -91,8 +91,8 @@ struct SpreadTile {
   Global<Element> gradLogits;
   Global<double> probabilities;  // per tile, their sum
 
-  __device__ __forceinline__ void spread(const RowGradient& g, int64_t target, const Pack<Element>& from, int64_t column,
-                                         Pack<Element>& to, double& sum) const {
+  __device__ __forceinline__ void spread(const RowGradient& g, int64_t target, const Pack<Element>& from,
+                                         int64_t column, Pack<Element>& to, double& sum) const {
     if constexpr (sizeof(T) == sizeof(double)) {
 #pragma unroll
       for (int i = 0; i < Pack<Element>::kSize; i++) to.at[i] = g.at(from.at[i], sum);
@@ -119,8 +119,8 @@ struct SpreadTile {
       const int64_t column = tiles.column(p);
       if (column >= tiles.columns) break;
       Pack<Element> to;
-      spread(g, target, readPack(logits, start + column, start + tiles.columns, tiles.aligned, lowest<Element>()), column,
-             to, sums[0]);
+      spread(g, target, readPack(logits, start + column, start + tiles.columns, tiles.aligned, lowest<Element>()),
+             column, to, sums[0]);
       writePack(gradLogits, start + column, start + tiles.columns, alignedOut, to);
     }
     blockReduce(sums, Sum());

@@ -92,7 +92,8 @@ struct FinishRow {
     const int64_t row = elementOfThread();
     if (row >= rows) return;
     Partial whole = partials[row * tilesPerRow];
-    for (int64_t tile = 1; tile < tilesPerRow; tile++) whole.merge(partials[row * tilesPerRow + tile], inverseTemperature);
+    for (int64_t tile = 1; tile < tilesPerRow; tile++)
+      whole.merge(partials[row * tilesPerRow + tile], inverseTemperature);
     if (!(whole.sum > 0)) {
       reportBad(status, row);
       return;

@@ -1,4 +1,5 @@
-// Credit on the device against the CPU kernels, on rows of no, one, few and many steps, with junk where the mask hides it.
+// Credit on the device against the CPU kernels, on rows of no, one, few and many steps, with junk where the mask hides
+// it.
 #include "minform/cuda/credit.h"
 
 #include "device_test.h"
@@ -63,10 +64,10 @@ void assignAgrees(CreditForm form, bool masked, bool byToken, double parameter) 
   const Uploaded<uint8_t> mask(problem.mask);
   const Output<T> gotCredited(total), gotReturns(total), gotOutcomes(rows), gotWeights(weights.size());
   const StatusWord status;
-  creditAssign<T>(form,
-                  {{offsets.get(), host.steps.count}, rewards.get(), mask.get(), byToken ? stepEnds.get() : nullptr,
-                   parameter},
-                  {gotCredited.get(), gotReturns.get(), gotOutcomes.get(), gotWeights.get()}, status.get(), nullptr);
+  creditAssign<T>(
+      form,
+      {{offsets.get(), host.steps.count}, rewards.get(), mask.get(), byToken ? stepEnds.get() : nullptr, parameter},
+      {gotCredited.get(), gotReturns.get(), gotOutcomes.get(), gotWeights.get()}, status.get(), nullptr);
   CHECK(status.read() == kOk);
   CHECK(normRatio(gotCredited.download(), credited) <= kBound<T>);
   CHECK(normRatio(gotReturns.download(), returns) <= kBound<T>);
@@ -88,8 +89,8 @@ void backwardAgrees(bool masked, double temperature, int streams) {
   const auto chosen = [&](int bit, const T* data) { return (streams >> bit & 1) != 0 ? data : nullptr; };
   std::vector<T> expected(total);
   const CreditInput<T> host{problem.hostRows(), problem.rewards.data(), problem.maskOrNull(), nullptr, temperature};
-  CHECK(credit<T>().minFormBackward(
-            host, {chosen(0, one.data()), chosen(1, two.data()), chosen(2, three.data())}, expected.data()) == kOk);
+  CHECK(credit<T>().minFormBackward(host, {chosen(0, one.data()), chosen(1, two.data()), chosen(2, three.data())},
+                                    expected.data()) == kOk);
 
   const Uploaded<int32_t> offsets(problem.offsets);
   const Uploaded<T> rewards(problem.rewards), gradOne(one), gradTwo(two), gradThree(three);

@@ -58,10 +58,14 @@ class StatusWord {
   Buffer<int64_t> buffer_;
 };
 
-// ||actual - expected|| / ||expected||. Infinite values must be the same, NaN makes the ratio NaN.
+struct Norms {
+  double difference, expected;
+};
+
+// ||actual - expected|| and ||expected||. Infinite values must be the same; NaN makes the difference NaN.
 template <class T, class U>
-double normRatio(const std::vector<T>& actual, const std::vector<U>& expected) {
-  if (actual.size() != expected.size()) return NAN;
+Norms normsOf(const std::vector<T>& actual, const std::vector<U>& expected) {
+  if (actual.size() != expected.size()) return {NAN, 0};
   double difference = 0, norm = 0;
   for (size_t i = 0; i < actual.size(); i++) {
     const double a = static_cast<double>(actual[i]), e = static_cast<double>(expected[i]);
@@ -69,7 +73,13 @@ double normRatio(const std::vector<T>& actual, const std::vector<U>& expected) {
     difference += (a - e) * (a - e);
     norm += e * e;
   }
-  return difference == 0 ? 0 : std::sqrt(difference / norm);
+  return {std::sqrt(difference), std::sqrt(norm)};
+}
+
+template <class T, class U>
+double normRatio(const std::vector<T>& actual, const std::vector<U>& expected) {
+  const Norms norms = normsOf(actual, expected);
+  return norms.difference == 0 ? 0 : norms.difference / norms.expected;
 }
 
 template <class T>

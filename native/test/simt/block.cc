@@ -171,7 +171,8 @@ void Block::warpCall(WarpCall& call) {
     const unsigned index = static_cast<unsigned>(self.warp() * kWarpLanes + lane);
     if ((call.mask >> lane & 1) == 0) continue;
     if (index >= count_ || threads_[index]->state == Thread::State::done) {
-      fail(FaultKind::warpMask, "the mask names lane " + std::to_string(lane) + ", which is not there, at " + text(call.site));
+      fail(FaultKind::warpMask,
+           "the mask names lane " + std::to_string(lane) + ", which is not there, at " + text(call.site));
     }
   }
   self.site = call.site;

@@ -109,7 +109,8 @@ class Block {
 Block& block();
 
 // In which order the threads of a block and the blocks of a grid take turns: 0 rising, 1 falling, any other number the
-// seed of a shuffle. Starts from the environment variable MINFORM_SIMT_ORDER. What a kernel computes must not depend on it.
+// seed of a shuffle. Starts from the environment variable MINFORM_SIMT_ORDER. What a kernel computes must not depend on
+// it.
 void setOrder(uint32_t order);
 
 constexpr size_t kStaticSharedLimit = 48 << 10;

@@ -43,7 +43,8 @@ T shuffle(uint32_t mask, T value, int argument, int width, Site site) {
                     if ((in >> lane & 1) == 0) continue;
                     const int source = sourceLane<Kind>(lane, lanes[lane]->argument, lanes[lane]->width);
                     if ((in >> source & 1) == 0) {
-                      block().fail(FaultKind::warpMask, "shuffle from lane " + std::to_string(source) + ", which is not in the mask");
+                      block().fail(FaultKind::warpMask,
+                                   "shuffle from lane " + std::to_string(source) + ", which is not in the mask");
                     }
                     *static_cast<T*>(lanes[lane]->out) = *static_cast<const T*>(lanes[source]->in);
                   }

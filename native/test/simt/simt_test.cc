@@ -368,11 +368,17 @@ int main(int count, char** names) {
     }
     return checkResult();
   }
-  if (name == "refused_launches") refusedLaunches();
-  else if (name == "memory_runs_out") memoryRunsOut();
-  else if (name == "intrinsics") intrinsics();
-  else if (name == "fragments") fragments();
-  else if (name == "order_shows") orderShows();
-  else CHECK(!"a known test");
+  if (name == "refused_launches")
+    refusedLaunches();
+  else if (name == "memory_runs_out")
+    memoryRunsOut();
+  else if (name == "intrinsics")
+    intrinsics();
+  else if (name == "fragments")
+    fragments();
+  else if (name == "order_shows")
+    orderShows();
+  else
+    CHECK(!"a known test");
   return checkResult();
 }

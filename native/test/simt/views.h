@@ -117,7 +117,8 @@ class Shared {
   size_t address(int64_t index) const {
     const int64_t element = first_ + index;
     if (element < 0 || element >= count_) {
-      block().fail(FaultKind::outOfBounds, "element " + std::to_string(element) + " of a shared array of " + std::to_string(count_));
+      block().fail(FaultKind::outOfBounds,
+                   "element " + std::to_string(element) + " of a shared array of " + std::to_string(count_));
     }
     return at_ + static_cast<size_t>(element) * sizeof(T);
   }
