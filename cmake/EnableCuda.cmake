@@ -1,6 +1,6 @@
 # Sets MINFORM_HAS_CUDA. AUTO never fails a build: a missing or broken nvcc means a CPU-only addon.
 set(MINFORM_HAS_CUDA OFF)
-if(NOT MINFORM_CUDA STREQUAL "OFF")
+if(MINFORM_CUDA MATCHES "^(AUTO|ON)$")
   if(NOT DEFINED ENV{CUDACXX})
     find_program(MINFORM_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
     if(MINFORM_NVCC)
@@ -23,9 +23,7 @@ if(MINFORM_HAS_CUDA)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    set(MINFORM_CUDA_ARCHITECTURES "75-virtual;80-real;90-real" CACHE STRING "CUDA architectures")
-  else()
-    set(MINFORM_CUDA_ARCHITECTURES "75-virtual;80-real" CACHE STRING "CUDA architectures")
-  endif()
+  # Few, for the time a build takes; PTX serves the architectures in between and those to come.
+  # scripts/cuda-resources.sh compiles for every one.
+  set(MINFORM_CUDA_ARCHITECTURES "75-virtual;80-real;90" CACHE STRING "CUDA architectures")
 endif()

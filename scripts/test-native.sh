@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The native core without Node: builds it with plain CMake and runs its tests at every ISA level. With --sanitize again
-# under AddressSanitizer + UndefinedBehaviorSanitizer, and the pool under ThreadSanitizer; those builds take many minutes.
+# The native core without Node: builds it with plain CMake, runs its tests at every ISA level and those of the CUDA kernels
+# on the emulator. With --sanitize again under AddressSanitizer + UndefinedBehaviorSanitizer, and the pool under
+# ThreadSanitizer; those builds take many minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,5 +17,5 @@ mkdir -p build-native
 run release .
 if [ "${1:-}" = "--sanitize" ]; then
   run asan . -DMINFORM_SANITIZE=address,undefined
-  run tsan 'pool|credit' -DMINFORM_SANITIZE=thread
+  run tsan '^(pool|credit)_' -DMINFORM_SANITIZE=thread
 fi

@@ -1,0 +1,27 @@
+// Ragged rows whose offsets are on the device.
+#pragma once
+
+#include "kernel.h"
+#include "minform/ragged.h"
+
+namespace minform::cuda {
+
+struct DeviceRows {
+  Global<const int32_t> offsets;
+  int64_t count;
+
+  explicit DeviceRows(const Rows& rows) : offsets(rows.offsets), count(rows.count) {}
+  __device__ __forceinline__ int64_t begin(int64_t row) const { return offsets[row]; }
+  __device__ __forceinline__ int64_t end(int64_t row) const { return offsets[row + 1]; }
+};
+
+__device__ __forceinline__ bool trained(const Global<const uint8_t>& mask, int64_t index) {
+  return mask == nullptr || mask[index] != 0;
+}
+
+template <class T>
+__device__ __forceinline__ bool isFinite(T x) {
+  return x - x == 0;
+}
+
+}  // namespace minform::cuda
