@@ -30,9 +30,14 @@ export function addAdvantages(program: Command): void {
   command.action((flags: Flags) => interruptible((signal) => advantages(flags, signal)));
 }
 
+// Apart from its caller: the compiler leaves paths as they are in a function that holds a `using` declaration.
+function loadJob() {
+  return Promise.all([import("./job.ts"), import("./table.ts")]);
+}
+
 async function advantages(flags: Flags, signal: AbortSignal): Promise<void> {
   const { in: input, out, report: reportPath, quiet = false, onError, ...settings } = flags;
-  const [{ runJob }, { renderTables }] = await Promise.all([import("./job.ts"), import("./table.ts")]);
+  const [{ runJob }, { renderTables }] = await loadJob();
   using source: Spooled = await spoolInput(input, signal);
   using target = outputPath(out);
   const results = await runJob({

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 // Every module that the built entry point reaches by static imports.
@@ -27,6 +27,16 @@ describe("package", () => {
       (name) => !name.startsWith("node:"),
     );
     expect(foreign).toEqual(["commander"]);
+  });
+
+  it("no built file imports a source file", () => {
+    const dist = new URL("../../dist/", import.meta.url);
+    const built = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".js"),
+    );
+    expect(built.length).toBeGreaterThan(50);
+    for (const name of built)
+      expect(readFileSync(new URL(name, dist), "utf8"), name).not.toMatch(/(?:from |import\()"[^"]*\.ts"/);
   });
 
   it("has no top-level await, which would break require()", () => {
