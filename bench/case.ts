@@ -14,6 +14,8 @@ export interface BenchCase {
   javascript?(): unknown;
   /** Key of `CASES` in bench/torch/<family>.py. */
   torch?: string;
+  /** What else is known about it, to be printed below the table. */
+  notes?: readonly string[];
 }
 
 /** What bench/<family>.bench.ts exports by default; a function, so that its arrays are freed before the next family. */

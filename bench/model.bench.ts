@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capabilities } from "../lib/index.ts";
-import { createRunner, type HeadRunner, openCheckpoint } from "../lib/model/index.ts";
+import { createRunner, type HeadRunner, openCheckpoint, type RunnerOptions } from "../lib/model/index.ts";
+import { toHeadBatch as toBatch } from "../lib/prm/batch.ts";
+import { pack } from "../lib/prm/inputs/prefixes.ts";
 import type { BenchCase } from "./case.ts";
+import { peakMemory } from "./memory.ts";
 
 // The layers of Qwen2.5-0.5B, four of them, at random; written once, read by both sides.
 const CONFIG = {
@@ -23,9 +26,18 @@ const CONFIG = {
   num_labels: 2,
 };
 
+const HEAD = { kind: "token-classification", classes: 2 } as const;
+
 /** Lengths of the rows, the same in bench/torch/model.py. */
 const EVEN = [256, 256, 256, 256];
 const UNEVEN = [60, 120, 250, 400];
+
+/** A solution of 12 steps as DreamPRM is fed: question, some steps and the header of the reply, once for each step. */
+const [QUESTION, STEP, STEPS, HEADER] = [60, 40, 12, 5];
+const PREFIXES = Array.from({ length: STEPS }, (_, k) => [
+  ...Array.from({ length: QUESTION + STEP * (k + 1) }, (_, i) => (i * 7) % CONFIG.vocab_size),
+  ...Array.from({ length: HEADER }, (_, i) => CONFIG.vocab_size - HEADER + i),
+]);
 
 export default async (): Promise<BenchCase[]> => {
   const folder = writeCheckpoint(join(process.cwd(), "out", "bench-model"));
@@ -34,23 +46,52 @@ export default async (): Promise<BenchCase[]> => {
   const { threads } = capabilities();
   const cases: BenchCase[] = [];
   for (const weights of ["in-place", "float32"] as const) {
-    const head = { kind: "token-classification", classes: 2 } as const;
-    const runner = await createRunner(checkpoint, head, { threads, weights });
+    const runner = await createRunner(checkpoint, HEAD, { threads, weights });
     for (const [lengths, torch] of [[EVEN, "even"] as const, [UNEVEN, "uneven"] as const]) {
-      const tokens = lengths.reduce((sum, length) => sum + length, 0);
-      const name = `${tokens} tokens in rows of ${[...new Set(lengths)].join(", ")}, weights ${weights}`;
-      cases.push({ family: "model", name, bytes, run: () => score(runner, lengths), torch });
+      const name = `${sum(lengths)} tokens in rows of ${[...new Set(lengths)].join(", ")}, weights ${weights}`;
+      const notes = lengths === EVEN ? await memoryNotes(folder, { weights }) : [];
+      cases.push({ family: "model", name, bytes, run: () => score(runner, lengths), torch, notes });
     }
+    const solution = `solution of ${STEPS} steps, each with its prefix, weights ${weights}`;
+    const packed = (): Promise<Float32Array> => runner.run(toBatch([pack(PREFIXES)]));
+    const separate = async (): Promise<void> => {
+      for (const ids of PREFIXES) await runner.run(toBatch([{ ids, reads: [ids.length - 1] }]));
+    };
+    cases.push({ family: "model", name: `${solution}, packed`, bytes, run: packed, torch: "prefixes" });
+    cases.push({
+      family: "model",
+      name: `${solution}, ${STEPS} passes`,
+      bytes,
+      run: separate,
+      torch: "prefixes",
+    });
+  }
+  for (const quantize of ["int8", "int4"] as const) {
+    const runner = await createRunner(checkpoint, HEAD, { threads, quantize });
+    const name = `${sum(EVEN)} tokens in rows of ${EVEN[0]}, ${quantize}`;
+    const notes = await memoryNotes(folder, { quantize });
+    cases.push({ family: "model", name, bytes, run: () => score(runner, EVEN), torch: "even", notes });
   }
   return cases;
 };
 
+async function memoryNotes(folder: string, options: RunnerOptions): Promise<string[]> {
+  const { size } = statSync(join(folder, "model.safetensors"));
+  const notes: string[] = [];
+  for (const tokens of [64, 2048]) {
+    const peak = await peakMemory(folder, options, tokens);
+    if (peak === undefined) continue;
+    const [megabytes, share] = [(peak / 1e6).toFixed(0), ((100 * peak) / size).toFixed(0)];
+    notes.push(`anonymous memory of passes of ${tokens} tokens: ${megabytes} MB, ${share} % of the file`);
+  }
+  return notes;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
+
 function score(runner: HeadRunner, lengths: readonly number[]): Promise<Float32Array> {
-  const offsets = Int32Array.from([0, ...lengths]);
-  for (let i = 1; i < offsets.length; i++) offsets[i]! += offsets[i - 1]!;
-  const data = Int32Array.from({ length: offsets.at(-1)! }, (_, i) => (i * 7) % CONFIG.vocab_size);
-  const ends = { data: Int32Array.from(lengths, (n) => n - 1), offsets: offsets.map((_, i) => i) };
-  return runner.run({ ids: { data, offsets }, reads: ends });
+  const row = (length: number) => Array.from({ length }, (_, i) => (i * 7) % CONFIG.vocab_size);
+  return runner.run(toBatch(lengths.map((length) => ({ ids: row(length), reads: [length - 1] }))));
 }
 
 function writeCheckpoint(folder: string): string {

@@ -102,7 +102,7 @@ function fastest(a: Bandwidth | undefined, b: Bandwidth | undefined): Bandwidth 
 
 async function measure(benchCase: BenchCase): Promise<Result> {
   const { family, name, bytes, traffic = "read" } = benchCase;
-  const notes: string[] = [];
+  const notes: string[] = [...(benchCase.notes ?? [])];
   const guarded = (contender: Contender | undefined, who: string): Contender => {
     return async () => {
       try {

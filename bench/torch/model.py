@@ -29,4 +29,20 @@ def rows(lengths):
     return {"eager": run}
 
 
+def prefixes():
+    question, step, steps, header = 60, 40, 12, 5
+    inputs = []
+    for k in range(steps):
+        text = torch.arange(question + step * (k + 1)) * 7 % 2000
+        inputs.append(torch.cat([text, torch.arange(2000 - header, 2000)])[None])
+    network = model()
+
+    def run():
+        with torch.no_grad():
+            return [network(input_ids=ids).logits[:, -1] for ids in inputs]
+
+    return {"eager": run}
+
+
 CASES = {name: (lambda lengths=lengths: rows(lengths)) for name, lengths in ROWS.items()}
+CASES["prefixes"] = prefixes

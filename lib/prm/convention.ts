@@ -25,14 +25,16 @@ const separator = piece.refine((value) => Object.keys(value).length > 0, {
 
 const system = text.optional();
 const template = text.min(1);
-/** What the chat template puts between header and reply (an empty think block): refused, unless the model knows it. */
 const lead = z.enum(["refuse", "keep"]).default("refuse");
 
 const plain = z.strictObject({
+  /** Question and steps as plain text, without a chat template. */
   form: z.literal("plain"),
   /** Starts with the tokenizer's BOS, where it has one. */
   bos: z.boolean().default(false),
+  /** Text before the first step; holds `{question}`. */
   prompt: template,
+  /** Text of a step; holds `{step}`. */
   step: template.default("{step}"),
   /** Text between steps; only when tokenised whole. */
   join: control.default(""),
@@ -43,25 +45,35 @@ const plain = z.strictObject({
 });
 
 const chat = z.strictObject({
+  /** A chat of one user and one assistant turn, with the steps inside the latter. */
   form: z.literal("chat"),
+  /** Text of the system turn; none when it is left out. */
   system,
+  /** Text of the user turn; holds `{question}`. */
   user: template.default("{question}"),
   /** Closes each step inside the one assistant turn. */
   separator,
 });
 
 const turns = z.strictObject({
+  /** A chat with a user turn per step and a fixed reply. */
   form: z.literal("turns"),
+  /** Text of the system turn; none when it is left out. */
   system,
+  /** First user turn; holds the question and the first step. */
   first: template,
+  /** Each later user turn; holds its step. */
   next: template,
   /** What the assistant says after each step; the read stands before it. */
   reply: text.min(1),
+  /** What the chat template puts between header and reply (an empty think block): refused, or kept where the model knows it. */
   lead,
 });
 
 const prefixes = z.strictObject({
+  /** A conversation per step, which shows all steps up to it. */
   form: z.literal("prefixes"),
+  /** Text of the system turn; none when it is left out. */
   system,
   /** User turn of the k-th prefix: `{steps}` is the first k steps joined. */
   user: template,
@@ -69,42 +81,59 @@ const prefixes = z.strictObject({
   assistant: text.optional(),
   /** Ends each prefix with the EOS token and reads there. */
   eos: z.boolean().default(false),
+  /** Text between the steps of a prefix. */
   join: control.default("\n"),
   /** Stands for `{reference}` when an item has none. */
   noReference: text.optional(),
+  /** What the chat template puts between header and reply (an empty think block): refused, or kept where the model knows it. */
   lead,
 });
 
 const response = z.strictObject({
+  /** Question and response as the policy saw them, for implicit PRMs. */
   form: z.literal("response"),
+  /** Text of the system turn; none when it is left out. */
   system,
+  /** Text of the user turn; holds `{question}`. */
   user: template.default("{question}"),
+  /** Text of a step; holds `{step}`. */
   step: template.default("{step}"),
+  /** Text between steps. */
   join: control.default("\n\n"),
 });
 
 const schema = z
   .strictObject({
+    /** Name, of lower-case letters, digits, dots and dashes. */
     name: z.string().regex(/^[a-z0-9][a-z0-9._-]*$/, "lower-case letters, digits, dot, dash"),
+    /** What it is for, for people. */
     about: z.string().optional(),
+    /** Hub ids that it is detected by. */
     hubIds: z.array(z.string()).default([]),
+    /** Head that is read. */
     head: z.enum(["token-classification", "mlp", "value", "lm-rows", "lm", "scalar"]),
+    /** How question and steps are fed. */
     input: z.discriminatedUnion("form", [plain, chat, turns, prefixes, response]),
     /** Token that is read, as it stands in context; only for text tokenised whole or steps that end in it. */
     marker: piece.optional(),
+    /** Whether the read stands at the marker, or on the token before the reply. */
     read: z.enum(["at", "before"]),
     /** Candidate tokens of an LM head, in class order. Text is encoded alone, without BOS. */
     labels: z.array(z.union([text.min(1), z.int().min(0)])).optional(),
+    /** How outputs become a score. */
     score: z.strictObject({
+      /** From the head's outputs at a read to a number. */
       transform: z.enum(["softmax", "softmax-difference", "sigmoid", "identity", "log-ratio"]),
       /** Class (or classes, summed) that means good. */
       good: z.union([z.int().min(0), z.array(z.int().min(0)).min(1)]).optional(),
       /** Class that means bad, for softmax-difference. */
       bad: z.int().min(0).optional(),
+      /** log-ratio: factor of the log-ratio, > 0. */
       beta: z.number().positive().optional(),
       /** log-ratio: each step's own part, or the sum up to its end. */
       accumulate: z.enum(["step", "cumulative"]).optional(),
     }),
+    /** Range of the scores; follows from the transform. */
     range: z.enum(["probability", "signed", "unbounded"]),
     /** Aggregator used when none is asked for. */
     aggregate: z.enum(["min", "product", "mean", "last", "max", "soft-min", "log-odds-mean"]),
@@ -112,9 +141,17 @@ const schema = z
     threshold: z.number(),
     /** Splits a response into steps. */
     split: control.min(1).default("\n\n"),
+    /** Strips blanks around each step. */
     trim: z.boolean().default(false),
     /** How the policy's own ids are fed: every token whose text ends with `separator`, and the last one, is replaced. */
-    policy: z.strictObject({ separator: control.min(1), replace: separator }).optional(),
+    policy: z
+      .strictObject({
+        /** Text at which the policy ends a step. */
+        separator: control.min(1),
+        /** What the token that ends a step is replaced by. */
+        replace: separator,
+      })
+      .optional(),
   })
   .superRefine((c, context) => {
     const bad = (path: string, message: string) =>

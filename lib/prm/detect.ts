@@ -16,6 +16,7 @@ export interface CheckpointEvidence {
 
 /** A convention and why it was taken. */
 export interface DetectedConvention {
+  /** The convention. */
   readonly convention: Convention;
   /** For people: what gave it away. */
   readonly because: string;

@@ -1,3 +1,19 @@
+/**
+ * Process reward models: from a checkpoint to the rewards of each step, and what is done with them.
+ *
+ * @packageDocumentation
+ */
+export {
+  AddonError,
+  ArgumentError,
+  InputError,
+  MinformError,
+  type MinformErrorCode,
+  ModelError,
+  NumericError,
+  PrmError,
+} from "../errors.ts";
+export type { InputRow } from "./inputs/input.ts";
 export * from "./aggregate.ts";
 export * from "./convention.ts";
 export * from "./create.ts";

@@ -13,7 +13,9 @@ export interface Message {
 
 /** A question and its steps. */
 export interface StepsItem {
+  /** The question. */
   readonly question: string;
+  /** Its steps, at least one, none blank. */
   readonly steps: readonly string[];
   /** Reference answer, for families that are shown one. */
   readonly reference?: string;
@@ -21,7 +23,9 @@ export interface StepsItem {
 
 /** A question and a whole response, to be split into steps. */
 export interface ResponseItem {
+  /** The question. */
   readonly question: string;
+  /** The response; the separator splits it. */
   readonly response: string;
   /** Reference answer, for families that are shown one. */
   readonly reference?: string;
@@ -29,7 +33,9 @@ export interface ResponseItem {
 
 /** The policy's own ids, without padding. */
 export interface TokensItem {
+  /** Ids of the prompt. */
   readonly promptIds: ArrayLike<number>;
+  /** Ids of the response. */
   readonly responseIds: ArrayLike<number>;
   /** The question as text, for families that are not fed with the policy's ids. */
   readonly question?: string;
@@ -39,11 +45,13 @@ export interface TokensItem {
 
 /** A whole conversation in which each assistant turn is read (DreamPRM's card, RLHFlow). */
 export interface ConversationItem {
+  /** The turns, in order. */
   readonly conversation: readonly Message[];
 }
 
 /** Ids of a rendered conversation, padded or not: the read is found from the assistant header. */
 export interface InputIdsItem {
+  /** The ids. */
   readonly inputIds: ArrayLike<number>;
 }
 

@@ -18,7 +18,9 @@ const raw = z.looseObject({
 export interface PrmBenchRow {
   /** Class and index, unique. */
   readonly id: string;
+  /** The question. */
   readonly question: string;
+  /** The steps of the solution. */
   readonly steps: readonly string[];
   /** 0-based indices of the wrong steps. */
   readonly errors: readonly number[];
@@ -66,14 +68,19 @@ export function parsePrmBench(rows: readonly unknown[], file = "PRMBench file"):
 
 /** Counts of steps: right ones called right (tp) or wrong (fn), wrong ones called right (fp) or wrong (tn). */
 export interface StepCounts {
+  /** Right steps called right. */
   readonly tp: number;
+  /** Wrong steps called right. */
   readonly fp: number;
+  /** Wrong steps called wrong. */
   readonly tn: number;
+  /** Right steps called wrong. */
   readonly fn: number;
 }
 
 /** PRMBench's metrics over some steps, in [0, 1]; NaN where nothing of the kind occurs. */
 export interface PrmBenchMetrics {
+  /** The four counts. */
   readonly counts: StepCounts;
   /** F1 of calling right steps right. */
   readonly f1: number;
@@ -87,11 +94,13 @@ export interface PrmBenchMetrics {
 
 /** PRMBench by class. */
 export interface PrmBenchResult {
+  /** Threshold that the numbers hold for. */
   readonly threshold: number;
   /** Threshold of the redundancy and circular classes, where it differs. */
   readonly redundancyThreshold: number;
   /** Over all modified solutions; correct ones count only for themselves, as in the benchmark. */
   readonly total: PrmBenchMetrics;
+  /** By class, in the spelling of the dataset. */
   readonly classes: Readonly<Record<string, PrmBenchMetrics>>;
 }
 

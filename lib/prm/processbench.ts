@@ -3,9 +3,13 @@ import { ArgumentError, InputError } from "../errors.ts";
 import { assertNumber } from "../validate.ts";
 
 const row = z.looseObject({
+  /** Id of the row. */
   id: z.string(),
+  /** The question. */
   problem: z.string(),
+  /** Steps of the solution. */
   steps: z.array(z.string()).min(1),
+  /** 0-based index of the first wrong step, -1 for none. */
   label: z.int().min(-1),
 });
 
@@ -55,7 +59,12 @@ export interface ProcessBenchResult {
   /** Harmonic mean of the two, 0 when both are 0. */
   readonly f1: number;
   /** Wrong and right solutions counted. */
-  readonly counts: { readonly error: number; readonly correct: number };
+  readonly counts: {
+    /** Wrong solutions. */
+    readonly error: number;
+    /** Right solutions. */
+    readonly correct: number;
+  };
 }
 
 /**
@@ -143,7 +152,12 @@ export interface ThresholdSweep<R> {
  * @param thresholds - default: every distinct score that could change a decision, thinned to 200
  * @param value - what to maximise; default `f1`
  */
-export function sweepThresholds<R extends { readonly threshold: number }>(
+export function sweepThresholds<
+  R extends {
+    /** The threshold that the result holds for. */
+    readonly threshold: number;
+  },
+>(
   evaluate: (threshold: number) => R,
   thresholds: Iterable<number>,
   value: (result: R) => number = (result) => (result as unknown as { f1: number }).f1,

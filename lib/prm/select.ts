@@ -116,8 +116,13 @@ async function findGroup<A, G extends { answer: A }>(
  *
  * @returns pairs of N and index
  */
-export function bestOfPowers(scores: ArrayLike<number>): { n: number; index: number }[] {
-  const out: { n: number; index: number }[] = [];
+export function bestOfPowers(scores: ArrayLike<number>): {
+  /** Number of candidates. */
+  n: number;
+  /** Index of the best of the first `n`, -1 when none has a score. */
+  index: number;
+}[] {
+  const out: ReturnType<typeof bestOfPowers> = [];
   for (let n = 1; n < scores.length; n *= 2) out.push({ n, index: bestOfN(Array.from(scores).slice(0, n)) });
   out.push({ n: scores.length, index: bestOfN(scores) });
   return out;

@@ -47,7 +47,12 @@ export function splitSteps(response: string, separator = "\n\n"): StepSpan[] {
 export function tokenOffsets(
   ids: readonly number[],
   tokenizer: Tokenizer,
-): { text: string; starts: Int32Array<ArrayBuffer> } {
+): {
+  /** The decoded text. */
+  text: string;
+  /** First character of each token, and the length of the text. */
+  starts: Int32Array<ArrayBuffer>;
+} {
   const starts = new Int32Array(ids.length + 1);
   let text = "";
   // Decoding a window that begins one settled token earlier keeps blanks that a decoder strips at the beginning.

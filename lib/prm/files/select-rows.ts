@@ -42,7 +42,14 @@ export interface Selection {
   /** Its score. */
   readonly score: number | undefined;
   /** Answers with their weights, for votes. */
-  readonly votes?: readonly { readonly answer: string; readonly count: number; readonly weight: number }[];
+  readonly votes?: readonly {
+    /** The answer, as its first row gives it. */
+    readonly answer: string;
+    /** Rows that gave it. */
+    readonly count: number;
+    /** Sum of their weights. */
+    readonly weight: number;
+  }[];
 }
 
 /**

@@ -1,15 +1,20 @@
 import { PrmError } from "../../errors.ts";
 
-/** @internal One row for the model. */
+/** One row for the model. */
 export interface InputRow {
+  /** Token ids. */
   readonly ids: readonly number[];
   /** Positions to read, rising with the steps. */
   readonly reads: readonly number[];
   /** One per read, for log-probabilities. */
   readonly targets?: readonly number[];
+  /** Layout of packed prefixes, one number per token. */
   readonly tree?: {
+    /** Rotary positions. */
     readonly positions: readonly number[];
+    /** 0 for the text that all share, else the number of the branch. */
     readonly branch: readonly number[];
+    /** How much of the shared text the token sees. */
     readonly trunkVisible: readonly number[];
   };
 }
