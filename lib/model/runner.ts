@@ -146,6 +146,9 @@ class WorkerRunner implements HeadRunner {
     this.treeLength = sharedLength(spec.checkpoint.config.rope);
     // A thread inherits the flags of the process; this one is only for scripts given on the command line.
     const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    // The runtime's official builds report models and machines to their maker unless the process says no. It reads the
+    // process's own environment, so this thread says it and not the model's.
+    process.env.ORT_DISABLE_TELEMETRY ??= "1";
     this.worker = new Worker(WORKER, { workerData: spec, execArgv });
     this.ended = new Promise((resolve) => this.worker.once("exit", () => resolve()));
     this.ready = new Promise((resolve, reject) => {

@@ -157,6 +157,22 @@ describe.runIf(existsSync(worker))("a model in its own thread", () => {
     expect(await runner.run({ ...BATCH, targets })).toHaveLength(4);
   });
 
+  test("the runtime is told to report nothing, unless the user said otherwise", async () => {
+    const script = `import { createRunner, openCheckpoint } from ${JSON.stringify(new URL("../../dist/model/index.js", import.meta.url).href)};
+      const runner = await createRunner(await openCheckpoint(${JSON.stringify(path)}), ${JSON.stringify(HEAD)}, { threads: 1 });
+      console.log(process.env.ORT_DISABLE_TELEMETRY);
+      await runner.close();`;
+    const { ORT_DISABLE_TELEMETRY: _, ...unset } = process.env;
+    for (const [env, expected] of [
+      [unset, "1"],
+      [{ ...unset, ORT_DISABLE_TELEMETRY: "0" }, "0"],
+    ] as const) {
+      const args = ["--input-type=module", "--eval", script];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+      expect(stdout.trim()).toBe(expected);
+    }
+  });
+
   test("load errors keep their class and code across the thread", async () => {
     const checkpoint = await openCheckpoint(path);
     const found = await rejection(() => createRunner(checkpoint, { kind: "value" }));
