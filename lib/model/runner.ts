@@ -4,6 +4,7 @@ import * as errors from "../errors.ts";
 import { ModelError } from "../errors.ts";
 import { BITS } from "../quant/rows.ts";
 import { assertCount, assertOneOf } from "../validate.ts";
+import { workerFlags } from "../worker-flags.ts";
 import { checkBatch, planPasses } from "./batch.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { describeDecoder } from "./decoder.ts";
@@ -144,12 +145,10 @@ class WorkerRunner implements HeadRunner {
   ) {
     this.maxLength = spec.checkpoint.config.maxLength;
     this.treeLength = sharedLength(spec.checkpoint.config.rope);
-    // A thread inherits the flags of the process; this one is only for scripts given on the command line.
-    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
     // The runtime's official builds report models and machines to their maker unless the process says no. It reads the
     // process's own environment, so this thread says it and not the model's.
     process.env.ORT_DISABLE_TELEMETRY ??= "1";
-    this.worker = new Worker(WORKER, { workerData: spec, execArgv });
+    this.worker = new Worker(WORKER, { workerData: spec, ...workerFlags() });
     this.ended = new Promise((resolve) => this.worker.once("exit", () => resolve()));
     this.ready = new Promise((resolve, reject) => {
       this.worker.on("message", (reply: Reply) => {

@@ -173,6 +173,20 @@ describe.runIf(existsSync(worker))("a model in its own thread", () => {
     }
   });
 
+  test("starts under flags of the engine", async () => {
+    const file = join(root, "flags.mjs");
+    writeFileSync(
+      file,
+      `import { createRunner, openCheckpoint } from ${JSON.stringify(new URL("../../dist/model/index.js", import.meta.url).href)};
+      const runner = await createRunner(await openCheckpoint(${JSON.stringify(path)}), ${JSON.stringify(HEAD)}, { threads: 1 });
+      console.log(runner.outputs);
+      await runner.close();`,
+    );
+    const flags = ["--expose-gc", "--max-old-space-size=512", file];
+    const { stdout } = await promisify(execFile)(process.execPath, flags);
+    expect(stdout.trim()).toBe("2");
+  });
+
   test("load errors keep their class and code across the thread", async () => {
     const checkpoint = await openCheckpoint(path);
     const found = await rejection(() => createRunner(checkpoint, { kind: "value" }));
