@@ -51,6 +51,14 @@ export const hostile: Readonly<Record<string, string>> = {
   "scripts without base": many("^_", 1500),
 };
 
+/** Milliseconds of this process, which other work on the machine does not lengthen. */
+function spent(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
 describe("hostile text", () => {
   it.each(Object.entries(hostile))("%s is answered in time on both sides", (_, text) => {
     verify("\\sqrt2", "x"); // loads the reader
@@ -58,9 +66,12 @@ describe("hostile text", () => {
       [text, "5"],
       ["\\sqrt{2}x", text],
     ] as const) {
-      const start = performance.now();
-      const { status } = verify(prediction, reference);
-      expect(performance.now() - start).toBeLessThan(1200);
+      let status = "";
+      expect(
+        spent(() => {
+          status = verify(prediction, reference).status;
+        }),
+      ).toBeLessThan(1200);
       expect(status).not.toBe("equal");
     }
   });
@@ -76,9 +87,7 @@ describe("hostile text", () => {
     ["numbers", many("1,234,", 170_000)],
   ])("a response of a megabyte, %s, is answered in time", (_, response) => {
     for (const fallback of ["none", "phrases", "lastNumber"] as const) {
-      const start = performance.now();
-      verifyResponse(response, "5", { fallback });
-      expect(performance.now() - start).toBeLessThan(1200);
+      expect(spent(() => verifyResponse(response, "5", { fallback }))).toBeLessThan(1200);
     }
   });
 
