@@ -5,7 +5,7 @@ import { createVerifier, type Pair, type Verifier, verify, verifyResponse } from
 const many = (text: string, times: number): string => text.repeat(times);
 
 /** Texts by name: each stands once as prediction and once as reference. */
-export const hostile: Readonly<Record<string, string>> = {
+const hostile: Readonly<Record<string, string>> = {
   "a number of a million digits": many("7", 1_000_000),
   "a number of 4000 digits": many("7", 4000),
   "a decimal of 4000 digits": `0.${many("3", 3990)}`,

@@ -374,6 +374,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
       ["|a-b| = 21", "21"],
       ["a+b = 21", "21"],
       ["v_T = 310", "310"],
+      [r`\cos\alpha = \frac{1}{7}`, r`\frac17`],
+      [r`2\pi m, \pi+2\pi m \text{ for } m\in\mathbb{Z}`, r`\pi+2\pi m, 2\pi m`],
       ["L=\\frac34\\sqrt5", "\\frac34\\sqrt5"],
     ],
     different: [

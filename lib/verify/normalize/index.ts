@@ -21,7 +21,7 @@ export function normalize(text: string): Normalized {
   try {
     const scanner = new Scanner(toLatex(trimmed));
     const scanned = scanner.tokens();
-    if (!scanner.balanced) return { tokens: [], key: render(scanned), problem: "a brace is not closed" };
+    if (!scanner.balanced) return { tokens: [], key: trimmed, problem: "a brace is not closed" };
     assertDepth(scanned);
     const tokens = trimTokens(writeArguments(joinThousands(marks(scanned))));
     return { tokens, key: render(tokens), problem: undefined };

@@ -28,17 +28,21 @@ export function isSymbol(tokens: readonly Token[]): boolean {
   return at === rest.length;
 }
 
+/** @internal Functions of an angle. */
+export const TRIGONOMETRIC = ["\\sin", "\\cos", "\\tan", "\\cot", "\\sec", "\\csc"];
+
 const NOT_SYMBOLS = new Set(
   "\\frac \\sqrt \\binom \\cdot \\pm \\mp \\infty \\emptyset \\ldots \\degree \\le \\ge \\pi \\R \\Z \\N \\Q \\C".split(
     " ",
   ),
 );
 
-/** @internal A symbol, several words, a function of something, an absolute value, an angle or a segment. */
+/** @internal A symbol, several words, a function of something, a sine of an angle, an absolute value, an angle or a segment. */
 export function isName(tokens: readonly Token[]): boolean {
   if (isSymbol(tokens)) return true;
   const head = tokens[0];
   if (head === undefined) return false;
+  if (is(head, ...TRIGONOMETRIC) && tokens.length > 1 && isName(tokens.slice(1))) return true;
   if (
     tokens.every(
       ({ kind, text }) =>

@@ -27,6 +27,8 @@ export function readValue(tokens: readonly Token[]): Value {
   if (tokens.length === 0 || is(tokens[0], "\\forall", "\\exists")) return { kind: "opaque", key };
   const inner = strip(tokens);
   if (inner !== tokens) return readValue(inner);
+  const stated = withoutDomain(tokens);
+  if (stated.length < tokens.length) return readValue(stated);
   const { parts, join } = splitList(tokens);
   if (parts.length > 1) return readList("list", key, parts, join);
   const only = parts[0];
@@ -63,6 +65,18 @@ function readElement(tokens: readonly Token[]): Value {
   if (spread !== undefined) return readList("list", key, spread, ",");
   if (tokens.some((found) => is(found, ...LOGIC))) return { kind: "opaque", key };
   return readBased(tokens, key) ?? readScalar(tokens);
+}
+
+const DOMAIN = new Set(["for", "where", "with"]);
+
+// "for k in Z" says what a letter stands for, as it is understood without.
+function withoutDomain(tokens: readonly Token[]): readonly Token[] {
+  const at = tokens.findIndex(({ kind, text }) => kind === "word" && DOMAIN.has(text.toLowerCase()));
+  if (at < 1) return tokens;
+  const integers = tokens
+    .slice(at)
+    .some((found) => is(found, "\\Z", "\\N") || /^integers?$/.test(found.text));
+  return integers ? tokens.slice(0, is(tokens[at - 1], ",") ? at - 1 : at) : tokens;
 }
 
 // Parentheses or braces around everything say nothing, unless they make a tuple or a choice.

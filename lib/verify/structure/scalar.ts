@@ -1,5 +1,6 @@
 import { readExact } from "../exact/read.ts";
 import { is, nesting, render, type Token } from "../normalize/token.ts";
+import { TRIGONOMETRIC } from "./names.ts";
 import { DOLLARS, isUnit, readUnit, type Unit } from "./units.ts";
 import type { Scalar } from "./value.ts";
 
@@ -44,7 +45,6 @@ function belongsToUnit(found: Token): boolean {
 }
 
 const PERCENT = new Set(["percent", "pct", "percentage"]);
-const TRIGONOMETRIC = ["\\sin", "\\cos", "\\tan", "\\cot", "\\sec", "\\csc"];
 const DEGREES = new Set(["degree", "degrees", "deg"]);
 
 function splitMark(
