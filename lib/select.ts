@@ -1,5 +1,5 @@
-import { ArgumentError } from "../errors.ts";
-import { describe } from "../validate.ts";
+import { ArgumentError } from "./errors.ts";
+import { describe } from "./validate.ts";
 
 /** Whether two answers are the same. */
 export type SameAnswer<A> = (a: A, b: A) => boolean | Promise<boolean>;

@@ -13,5 +13,5 @@ export * from "./prmbench.ts";
 export * from "./processbench.ts";
 export * from "./range.ts";
 export * from "./search.ts";
-export * from "./select.ts";
+export * from "../select.ts";
 export * from "./steps.ts";

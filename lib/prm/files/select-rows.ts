@@ -2,7 +2,7 @@ import { ArgumentError, InputError } from "../../errors.ts";
 import { aggregate, type Aggregator, assertAggregator } from "../aggregate.ts";
 import { families } from "../families.ts";
 import { type ScoreRange, stepScores, toProbability } from "../range.ts";
-import { bestOfN, majority, type SameAnswer, type Vote, weightedMajority } from "../select.ts";
+import { bestOfN, majority, type SameAnswer, type Vote, weightedMajority } from "../../select.ts";
 
 /** Ways to choose one of several solutions. */
 export const selectionMethods = ["best-of-n", "majority", "weighted-majority"] as const;
