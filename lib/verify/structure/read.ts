@@ -1,0 +1,174 @@
+import { closing, is, render, symbol, type Token } from "../normalize/token.ts";
+import { readMatrix } from "./matrix.ts";
+import { assignedName } from "./names.ts";
+import { readRatio } from "./ratio.ts";
+import { readScalar } from "./scalar.ts";
+import { splitList, splitTop } from "./split.ts";
+import { namedNumber, readText } from "./text.ts";
+import type { List, Relation, Value } from "./value.ts";
+
+const RELATIONS = new Set([
+  ..."= < > \\le \\ge \\ne \\in \\approx \\sim \\equiv \\to \\Rightarrow \\notin \\subset \\subseteq".split(
+    " ",
+  ),
+]);
+const SET_OPERATORS = new Set(["\\cup", "\\cap", "\\setminus"]);
+// Words that change what a number says: it is not the number then.
+const HEDGES = new Set(
+  "not no least most less more fewer greater than approximately about around nearly between minus negative over under".split(
+    " ",
+  ),
+);
+const LOGIC = ["\\forall", "\\exists", "\\not", "\\ldots", "\\sim", "\\approx"];
+
+/** @internal Reads the form of an answer. Anything that has none is opaque. */
+export function readValue(tokens: readonly Token[]): Value {
+  const key = render(tokens);
+  if (tokens.length === 0 || is(tokens[0], "\\forall", "\\exists")) return { kind: "opaque", key };
+  const inner = strip(tokens);
+  if (inner !== tokens) return readValue(inner);
+  const { parts, join } = splitList(tokens);
+  if (parts.length > 1) return readList("list", key, parts, join);
+  const only = parts[0];
+  if (only === undefined) return { kind: "opaque", key };
+  return readElement(only);
+}
+
+/** One element: no list at the top level. */
+function readElement(tokens: readonly Token[]): Value {
+  const key = render(tokens);
+  const inner = strip(tokens);
+  if (inner !== tokens) return readValue(inner);
+  const text = readText(tokens);
+  if (text !== undefined) return text;
+  const relation = readRelation(tokens, key);
+  if (relation !== undefined) return relation;
+  const plain = withoutProse(tokens);
+  if (plain === undefined || plain.length === 0) return { kind: "opaque", key };
+  if (plain.length < tokens.length) return readElement(plain);
+  const { parts, separators } = splitTop(
+    tokens,
+    ({ text, kind }) => kind === "command" && SET_OPERATORS.has(text),
+  );
+  if (parts.length > 1 && parts.every((part) => part.length > 0))
+    return {
+      kind: "sets",
+      key,
+      parts: parts.map(readElement),
+      operators: separators.map(({ text }) => text),
+    };
+  const whole = readBracketed(tokens, key) ?? readMatrix(tokens, key, readElement) ?? readRatio(tokens, key);
+  if (whole !== undefined) return whole;
+  const spread = plusMinus(tokens);
+  if (spread !== undefined) return readList("list", key, spread, ",");
+  if (tokens.some((found) => is(found, ...LOGIC))) return { kind: "opaque", key };
+  return readBased(tokens, key) ?? readScalar(tokens);
+}
+
+// Parentheses or braces around everything say nothing, unless they make a tuple or a choice.
+function strip(tokens: readonly Token[]): readonly Token[] {
+  const wrapped =
+    (is(tokens[0], "(") && is(tokens.at(-1), ")")) || (is(tokens[0], "{") && is(tokens.at(-1), "}"));
+  if (!wrapped || closing(tokens, 0) !== tokens.length - 1 || tokens.length < 3) return tokens;
+  const inside = tokens.slice(1, -1);
+  return splitList(inside).parts.length === 1 ? inside : tokens;
+}
+
+function readList(kind: List["kind"], key: string, parts: readonly Token[][], join: List["join"]): Value {
+  return { kind, key, items: named(parts).map(readElement).flatMap(spreadOut), join };
+}
+
+// \pm makes several elements of one, also inside a list.
+function spreadOut(item: Value): readonly Value[] {
+  return item.kind === "list" ? item.items : [item];
+}
+
+// "x = 1, 2" and "x = 1 or x = 2" name the variable, not the elements.
+function named(parts: readonly Token[][]): readonly Token[][] {
+  const split = parts.map((part) => assignedName(part));
+  const first = split[0];
+  if (first === undefined) return parts;
+  const same = split.slice(1).every((one) => one === undefined || one.name === first.name);
+  const plain = parts
+    .slice(1)
+    .every((part, i) => split[i + 1] !== undefined || readRelation(part, "") === undefined);
+  return same && plain ? parts.map((part, i) => split[i]?.value ?? part) : parts;
+}
+
+function readRelation(tokens: readonly Token[], key: string): Value | undefined {
+  const { parts, separators } = splitTop(
+    tokens,
+    ({ kind, text }) => (kind === "symbol" || kind === "command") && RELATIONS.has(text),
+  );
+  if (separators.length === 0) return undefined;
+  const operators = separators.map(({ text }) => text);
+  if (parts.some((part) => part.length === 0)) return { kind: "opaque", key };
+  const about = operators.indexOf("\\approx");
+  if (about > 0 || (about === 0 && assignedName([...parts[0]!, symbol("="), ...parts[1]!]) === undefined)) {
+    return readElement(tokens.slice(0, tokens.indexOf(separators[about]!)));
+  }
+  if (about === 0) operators[0] = "=";
+  if (operators.length === 1 && operators[0] === "\\in") return readElement(parts[1]!);
+  const relation: Relation = { kind: "relation", key, sides: parts, operators };
+  const spread = operators.every((operator) => operator === "=") ? plusMinus(tokens) : undefined;
+  if (spread === undefined) return relation;
+  return readList("list", key, spread, ",");
+}
+
+function readBracketed(tokens: readonly Token[], key: string): Value | undefined {
+  const [first, last] = [tokens[0], tokens.at(-1)];
+  if (closing(tokens, 0) !== tokens.length - 1 || tokens.length < 2) return undefined;
+  const inside = tokens.slice(1, -1);
+  if (is(first, "\\{") && is(last, "\\}")) {
+    const { parts, join } = splitList(inside);
+    const condition = splitTop(inside, (found) => is(found, "|", ":")).parts.length > 1;
+    return condition ? { kind: "opaque", key } : readList("set", key, parts, join);
+  }
+  if (is(first, "\\langle") && is(last, "\\rangle")) return readTuple(inside, key, "(", ")");
+  if (!is(first, "(", "[") || !is(last, ")", "]")) return undefined;
+  return readTuple(inside, key, first!.text as "(" | "[", last!.text as ")" | "]");
+}
+
+function readTuple(
+  inside: readonly Token[],
+  key: string,
+  open: "(" | "[",
+  close: ")" | "]",
+): Value | undefined {
+  const { parts } = splitTop(inside, (found) => is(found, ",", ";"));
+  if (parts.some((part) => part.length === 0)) return { kind: "opaque", key };
+  if (parts.length === 1) return open === "(" && close === ")" ? undefined : { kind: "opaque", key };
+  const items = parts.map(readElement);
+  if (items.every(({ kind }) => kind === "relation")) return { kind: "list", key, items, join: "," };
+  return { kind: "tuple", key, open, close, items };
+}
+
+/** Two elements for one with \pm: all upper signs, then all lower ones. */
+function plusMinus(tokens: readonly Token[]): Token[][] | undefined {
+  if (!tokens.some((found) => is(found, "\\pm", "\\mp"))) return undefined;
+  return ["\\pm", "\\mp"].map((plus) => {
+    const signs = tokens.map((found) => {
+      if (!is(found, "\\pm", "\\mp")) return found;
+      return symbol(found.text === plus ? "+" : "-");
+    });
+    return is(signs[0], "+") ? signs.slice(1) : signs;
+  });
+}
+
+function readBased(tokens: readonly Token[], key: string): Value | undefined {
+  const [digits, bar, open, base, close] = tokens;
+  if (tokens.length !== 5 || digits?.kind !== "number" || !is(bar, "_") || !is(open, "{") || !is(close, "}"))
+    return undefined;
+  const number =
+    base!.kind === "word" ? namedNumber([base!.text]) : base!.kind === "number" ? base!.text : undefined;
+  return number === undefined ? undefined : { kind: "based", key, digits: digits.text, base: String(number) };
+}
+
+// Words in front of a number are prose, unless they change what it says.
+function withoutProse(tokens: readonly Token[]): readonly Token[] | undefined {
+  let start = 0;
+  while (tokens[start]?.kind === "word" && (tokens[start]!.roman || tokens[start]!.text.length > 2)) start++;
+  if (start === 0) return tokens;
+  if (tokens.slice(0, start).some(({ text }) => HEDGES.has(text.toLowerCase()))) return undefined;
+  return is(tokens[start], "(", "^", "_", "+", "/", "'") ? tokens : tokens.slice(start);
+}

@@ -1,0 +1,92 @@
+import * as q from "../exact/rational.ts";
+import type { Rational } from "../exact/rational.ts";
+import { Unreadable } from "../limits.ts";
+import type { Token } from "../normalize/token.ts";
+import type { Budget } from "../numeric/budget.ts";
+import { compareExpressions } from "../numeric/compare.ts";
+import { call, type Expression } from "../numeric/expression.ts";
+import { readExpression } from "../numeric/reader.ts";
+import { isMultiplier, type Unit } from "./units.ts";
+import type { Outcome, Scalar } from "./value.ts";
+
+/** Factors that a mark may stand for: 25 % is 25 or 0.25, 90 degrees are 90 or pi/2. */
+function meanings(scalar: Scalar, other: Scalar): readonly (Expression | undefined)[] {
+  if (scalar.mark === undefined || scalar.mark === other.mark) return [undefined];
+  if (scalar.mark === "percent") return [undefined, constant({ numerator: 1n, denominator: 100n })];
+  const pi: Expression = { kind: "constant", name: "pi" };
+  return [undefined, call("divide", pi, constant(q.whole(180)))];
+}
+
+function constant(value: Rational): Expression {
+  return { kind: "rational", value };
+}
+
+/** @internal Compares two numbers or expressions with their units and signs. */
+export function compareScalars(a: Scalar, b: Scalar, budget: Budget): Outcome {
+  const scale = compareUnits(a.unit, b.unit);
+  if (scale === undefined) return "different";
+  let outcome: Outcome = "different";
+  for (const left of meanings(a, b)) {
+    for (const right of meanings(b, a)) {
+      const found = compareScaled(a, [left, scale.a], b, [right, scale.b], budget);
+      if (found === "equal") return found;
+      if (found === "unknown") outcome = found;
+    }
+  }
+  return outcome;
+}
+
+/** Factors that bring both to one unit; undefined when they measure different things. A missing unit fits any. */
+function compareUnits(
+  a: Unit | undefined,
+  b: Unit | undefined,
+): { a?: Expression; b?: Expression } | undefined {
+  const counts = (unit: Unit | undefined): boolean => unit !== undefined && isMultiplier(unit);
+  if (a === undefined || b === undefined) {
+    return {
+      ...(counts(a) ? { a: constant(a!.factor) } : {}),
+      ...(counts(b) ? { b: constant(b!.factor) } : {}),
+    };
+  }
+  if (a.dimension !== b.dimension) return undefined;
+  return q.sameRational(a.factor, b.factor) ? {} : { a: constant(a.factor), b: constant(b.factor) };
+}
+
+type Factors = readonly (Expression | undefined)[];
+
+function compareScaled(a: Scalar, as: Factors, b: Scalar, bs: Factors, budget: Budget): Outcome {
+  const [x, y] = [scaledExactly(a, as), scaledExactly(b, bs)];
+  if (x !== undefined && y !== undefined) return q.sameRational(x, y) ? "equal" : "different";
+  try {
+    return compareExpressions(scaled(a, as), scaled(b, bs), budget);
+  } catch (error) {
+    if (error instanceof Unreadable) return "unknown";
+    throw error;
+  }
+}
+
+function scaledExactly({ exact }: Scalar, factors: Factors): Rational | undefined {
+  let value = exact;
+  for (const factor of factors) {
+    if (factor === undefined) continue;
+    value = factor.kind === "rational" && value !== undefined ? q.multiply(value, factor.value) : undefined;
+  }
+  return value;
+}
+
+function scaled(scalar: Scalar, factors: Factors): Expression {
+  const found = factors.filter((factor) => factor !== undefined);
+  const value = expressionOf(scalar);
+  return found.length === 0 ? value : call("multiply", value, ...found);
+}
+
+/** @internal What a scalar's tokens mean. @throws {@link Unreadable} */
+export function expressionOf({
+  exact,
+  tokens,
+}: {
+  exact?: Rational | undefined;
+  tokens: readonly Token[];
+}): Expression {
+  return exact === undefined ? readExpression(tokens) : constant(exact);
+}

@@ -1,0 +1,92 @@
+import type { Rational } from "../exact/rational.ts";
+import type { Token } from "../normalize/token.ts";
+import type { Unit } from "./units.ts";
+
+/** @internal One number or expression. */
+export interface Scalar {
+  readonly kind: "scalar";
+  readonly key: string;
+  readonly tokens: readonly Token[];
+  /** Its value, where it is one of the common forms of a number. */
+  readonly exact: Rational | undefined;
+  readonly mark: "percent" | "degrees" | undefined;
+  /** Undefined without one, and for words that are none. */
+  readonly unit: Unit | undefined;
+}
+
+/** @internal Words. */
+export interface Text {
+  readonly kind: "text";
+  readonly key: string;
+  readonly words: readonly string[];
+  readonly tokens: readonly Token[];
+}
+
+/** @internal Elements in no order, or a set. */
+export interface List {
+  readonly kind: "list" | "set";
+  readonly key: string;
+  readonly items: readonly Value[];
+  /** What stood between the elements last. */
+  readonly join: "and" | "or" | ",";
+}
+
+/** @internal Elements in an order: a point, a vector, an interval. */
+export interface Tuple {
+  readonly kind: "tuple";
+  readonly key: string;
+  readonly open: "(" | "[";
+  readonly close: ")" | "]";
+  readonly items: readonly Value[];
+}
+
+/** @internal Rows of a matrix with an optional factor. */
+export interface Matrix {
+  readonly kind: "matrix";
+  readonly key: string;
+  readonly rows: readonly (readonly Value[])[];
+}
+
+/** @internal Sets joined by union, intersection or difference, from left to right. */
+export interface SetExpression {
+  readonly kind: "sets";
+  readonly key: string;
+  readonly parts: readonly Value[];
+  readonly operators: readonly string[];
+}
+
+/** @internal Sides with relations between them: `a = b`, `a < b \le c`. */
+export interface Relation {
+  readonly kind: "relation";
+  readonly key: string;
+  readonly sides: readonly (readonly Token[])[];
+  readonly operators: readonly string[];
+}
+
+/** @internal `a : b`, a ratio or a time of day. */
+export interface Ratio {
+  readonly kind: "ratio";
+  readonly key: string;
+  readonly parts: readonly Scalar[];
+  readonly clock: boolean;
+}
+
+/** @internal Digits in a base. */
+export interface Based {
+  readonly kind: "based";
+  readonly key: string;
+  readonly digits: string;
+  readonly base: string;
+}
+
+/** @internal What has none of these forms: only the same text is equal. */
+export interface Opaque {
+  readonly kind: "opaque";
+  readonly key: string;
+}
+
+/** @internal An answer by its form. */
+export type Value = Scalar | Text | List | Tuple | Matrix | SetExpression | Relation | Ratio | Based | Opaque;
+
+/** @internal What a comparison found; `unknown` when one side cannot be evaluated. */
+export type Outcome = "equal" | "different" | "unknown";
