@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { addAdvantages } from "./advantages.ts";
 import { register as addDoctor } from "./doctor.ts";
 import { register as addProcessBench } from "./processbench.ts";
+import { register as addEval } from "./eval.ts";
 import { addPure } from "./pure.ts";
 import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
@@ -18,7 +19,8 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .showHelpAfterError("(--help shows the options)")
     .exitOverride();
-  for (const add of [addAdvantages, addPure, addScore, addSelect, addProcessBench, addDoctor]) add(program);
+  for (const add of [addAdvantages, addPure, addScore, addSelect, addProcessBench, addEval, addDoctor])
+    add(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return EXIT.done;

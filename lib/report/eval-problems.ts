@@ -36,10 +36,10 @@ const VERDICT: Readonly<Record<SampleResult["status"], string>> = {
   badReference: "bad reference",
 };
 
-function sampleBlock({ sample, status, prediction, empty, truncated, response }: SampleResult): Html {
+function sampleBlock({ sample, status, answer, empty, truncated, response }: SampleResult): Html {
   const remarks = [empty ? "empty" : "", truncated ? "truncated" : ""].filter((text) => text !== "");
   return html`<details><summary><span class="${status === "equal" ? "right" : "wrong"}">${VERDICT[status]}</span> sample ${sample}${
-    prediction === undefined ? undefined : html`: <b>${prediction}</b>`
+    answer === undefined ? undefined : html`: <b>${answer}</b>`
   } <span class="note">${remarks.join(", ")}</span></summary>
 <p class="question">${response === undefined ? "The response was not kept." : shown(response)}</p></details>`;
 }

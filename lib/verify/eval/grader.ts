@@ -1,7 +1,5 @@
+import type { Verdict } from "../types.ts";
 import type { EvalDataset } from "./dataset.ts";
-
-/** What can come out of grading a response. */
-export type GradeStatus = "equal" | "different" | "noAnswer" | "unparsed" | "timeout" | "badReference";
 
 /** A response beside the answer that counts as right. */
 export interface GradeItem {
@@ -11,18 +9,13 @@ export interface GradeItem {
   readonly units: EvalDataset["units"];
 }
 
-/** The verdict on a response. */
-export interface Grade {
-  readonly status: GradeStatus;
-  /** The final answer that was found in the response. */
-  readonly prediction?: string;
-}
-
-/** Decides whether responses are right. It must give one verdict per item, in their order, and throw for none of them. */
+/**
+ * Decides whether responses are right. It must give one verdict per item, in their order, and throw for none of them.
+ */
 export interface EvalGrader {
   /** For reports: which rules hold. */
   readonly name: string;
-  grade(items: readonly GradeItem[], options: { readonly signal?: AbortSignal }): Promise<Grade[]>;
+  grade(items: readonly GradeItem[], options: { readonly signal?: AbortSignal }): Promise<Verdict[]>;
   /** Whether two final answers are the same, for votes. */
   same(a: string, b: string, units: EvalDataset["units"]): Promise<boolean>;
 }

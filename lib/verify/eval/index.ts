@@ -16,3 +16,4 @@ export {
   stopStrings,
 } from "./prompts.ts";
 export type * from "./results.ts";
+export * from "./verifier-grader.ts";

@@ -2,7 +2,7 @@ import { InputError } from "../../errors.ts";
 import { absent, kind } from "../../rollouts/row-check.ts";
 import type { Benchmark, GoldRule } from "./benchmarks.ts";
 import type { Row } from "./rows.ts";
-import { lastBoxed } from "./boxed.ts";
+import { extractAnswer } from "../extract/extract.ts";
 
 /** A problem with its reference answer. */
 export interface EvalProblem {
@@ -75,7 +75,7 @@ const EXPECTED: Readonly<Record<GoldRule["kind"], (key: string) => string>> = {
 function referenceOf(value: unknown, rule: GoldRule, elements: GoldElements): string | undefined {
   let found: string | undefined;
   if (rule.kind === "column") found = scalar(value);
-  else if (rule.kind === "boxed") found = typeof value === "string" ? lastBoxed(value) : undefined;
+  else if (rule.kind === "boxed") found = typeof value === "string" ? extractAnswer(value) : undefined;
   else if (Array.isArray(value)) {
     const answers = value.map((item) =>
       scalar(item)

@@ -1,9 +1,9 @@
 import type { Estimate } from "./estimate.ts";
 import type { BadSample } from "./generator.ts";
-import type { Grade, GradeStatus } from "./grader.ts";
+import type { Verdict, VerdictStatus } from "../types.ts";
 
 /** A graded sample. */
-export interface SampleResult extends Grade {
+export interface SampleResult extends Verdict {
   /** Its number among the samples of its problem, from 0. */
   readonly sample: number;
   /** There is nothing but blanks before the first stop string. */
@@ -39,8 +39,8 @@ export interface SurplusSample {
   readonly place?: string;
 }
 
-/** Numbers of samples; each sample is in exactly one of the {@link GradeStatus}es. */
-export interface SampleCounts extends Readonly<Record<GradeStatus, number>> {
+/** Numbers of samples; each sample is in exactly one of the {@link VerdictStatus}es. */
+export interface SampleCounts extends Readonly<Record<VerdictStatus, number>> {
   /** Samples that were graded. */
   readonly graded: number;
   /** Samples that are not there. */

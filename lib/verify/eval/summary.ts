@@ -2,7 +2,8 @@ import { ArgumentError } from "../../errors.ts";
 import type { Collected } from "./collect.ts";
 import type { EvalDataset } from "./dataset.ts";
 import { estimate, passAtK } from "./estimate.ts";
-import type { EvalGrader, GradeStatus } from "./grader.ts";
+import type { VerdictStatus } from "../types.ts";
+import type { EvalGrader } from "./grader.ts";
 import type { EvalProblem } from "./problem.ts";
 import type { DatasetResult, EstimateAt, ProblemResult, SampleCounts, TypeResult } from "./results.ts";
 import { type VoteResult, votes } from "./votes.ts";
@@ -131,7 +132,7 @@ function byType(
 
 function count(problems: readonly ProblemResult[]): SampleCounts {
   const samples = problems.flatMap((problem) => problem.samples);
-  const of = (status: GradeStatus) => samples.filter((sample) => sample.status === status).length;
+  const of = (status: VerdictStatus) => samples.filter((sample) => sample.status === status).length;
   return {
     graded: samples.length,
     missing: problems.reduce((sum, problem) => sum + problem.missing, 0),

@@ -27,9 +27,9 @@ export async function votes(
   const known = new Map<string, Promise<boolean>>();
   const same = (a: SampleResult, b: SampleResult): boolean | Promise<boolean> => {
     if (a.status === "equal" || b.status === "equal") return a.status === b.status;
-    if (a.prediction === b.prediction) return true;
-    const key = JSON.stringify([a.prediction, b.prediction]);
-    const asked = known.get(key) ?? grader.same(a.prediction!, b.prediction!, units);
+    if (a.answer === b.answer) return true;
+    const key = JSON.stringify([a.answer, b.answer]);
+    const asked = known.get(key) ?? grader.same(a.answer!, b.answer!, units);
     known.set(key, asked);
     return asked;
   };
@@ -40,7 +40,7 @@ export async function votes(
     const members = groups.find((group) => group.members[0] === index)?.members;
     out.push(
       answer && {
-        answer: answer.prediction!,
+        answer: answer.answer!,
         count: members!.length,
         right: answer.status === "equal",
       },
@@ -49,6 +49,6 @@ export async function votes(
   return out;
 }
 
-function hasAnswer({ prediction }: SampleResult): boolean {
-  return prediction !== undefined && prediction.trim() !== "";
+function hasAnswer({ answer }: SampleResult): boolean {
+  return answer !== undefined && answer.trim() !== "";
 }

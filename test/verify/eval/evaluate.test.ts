@@ -23,7 +23,7 @@ describe("one sample per problem", () => {
     expect(set!.problems[2]).toMatchObject({
       right: 0,
       missing: 0,
-      samples: [{ status: "different", prediction: "9" }],
+      samples: [{ status: "different", answer: "9" }],
     });
     expect(set!.problems[0]!.vote).toBeUndefined();
   });

@@ -15,11 +15,11 @@ export const textGrader: EvalGrader = {
   name: "text",
   async grade(items) {
     return items.map(({ response, reference }) => {
-      const prediction = /\\boxed\{(.*)\}/.exec(response)?.[1];
-      if (prediction === undefined) return { status: "noAnswer" };
+      const answer = /\\boxed\{(.*)\}/.exec(response)?.[1];
+      if (answer === undefined) return { status: "noAnswer" };
       for (const status of ["timeout", "unparsed", "badReference"] as const)
-        if (prediction === status) return { status, prediction };
-      return { status: prediction === reference ? "equal" : "different", prediction };
+        if (answer === status) return { status, answer };
+      return { status: answer === reference ? "equal" : "different", answer };
     });
   },
   // 0.5 and 1/2 are one answer.
