@@ -1,1 +1,2 @@
+export * from "./reflection.ts";
 export * from "./repetition.ts";

@@ -4,6 +4,7 @@ import { type ExtractOptions, extractAnswer } from "./extract/extract.ts";
 import { MAX_LENGTH, Unreadable } from "./limits.ts";
 import { type Normalized, normalize } from "./normalize/index.ts";
 import { Budget, Exhausted } from "./numeric/budget.ts";
+import { loadReader } from "./numeric/reader.ts";
 import { compareTokens } from "./structure/compare.ts";
 import type { Verdict, VerifyOptions } from "./types.ts";
 
@@ -75,6 +76,7 @@ function problemOf(a: Normalized, b: Normalized): Verdict | undefined {
 
 function slowVerdict(prediction: string, reference: string, { timeLimit = 1000 }: VerifyOptions): Verdict {
   try {
+    loadReader(); // before the clock runs
     const budget = new Budget(STEPS, timeLimit);
     const outcome = compareTokens(normalize(prediction).tokens, normalize(reference).tokens, budget);
     if (outcome === "unknown") return { status: "unparsed", detail: "no common form" };

@@ -7,42 +7,53 @@ export interface Box {
 
 const NAMES = ["\\boxed", "\\fbox"];
 
-/** @internal The last complete box of a text at or before `before`; undefined without one. Linear in the text. */
-export function lastBox(text: string, before = text.length): Box | undefined {
-  let nested: Box | undefined;
-  for (let at = before; ; at--) {
-    at = Math.max(...NAMES.map((name) => (at < 0 ? -1 : text.lastIndexOf(name, at))));
-    if (at < 0) return nested;
-    const box = readBox(text, at);
-    if (box === undefined || box.end > before) continue;
-    // A box within a box: the outer one is the answer.
-    if (nested === undefined) nested = box;
-    else if (box.end >= nested.end) nested = box;
-    else return nested;
-    if (at === 0) return nested;
+/**
+ * @internal The complete boxes of a text that are in no other complete one, in order: `\boxed{..}` with its braces
+ * matched, or `\boxed 5`. One pass over the text, however many boxes stay open.
+ */
+export function findBoxes(text: string): Box[] {
+  const first = NAMES.map((name) => text.indexOf(name)).filter((at) => at >= 0);
+  if (first.length === 0) return [];
+  const found: Box[] = [];
+  // Per open brace: where its box starts, or -1.
+  const open: { at: number; box: number }[] = [];
+  for (let i = Math.min(...first); i < text.length; i++) {
+    const c = text[i];
+    if (c === "\\") {
+      const name = NAMES.find((one) => text.startsWith(one, i));
+      if (name === undefined) {
+        i++;
+        continue;
+      }
+      let at = i + name.length;
+      while (text[at] === " ") at++;
+      if (text[at] === "{") open.push({ at, box: i });
+      else {
+        const bare = readBare(text, i, at);
+        if (bare !== undefined) found.push(bare);
+        at = (bare?.end ?? at) - 1;
+      }
+      i = at;
+    } else if (c === "{") open.push({ at: i, box: -1 });
+    else if (c === "}") {
+      const brace = open.pop();
+      if (brace !== undefined && brace.box >= 0) keep(found, text, brace, i);
+    }
   }
+  return found;
 }
 
-/** `\boxed{..}` with its braces matched, or `\boxed 5` up to the end of the formula. */
-function readBox(text: string, start: number): Box | undefined {
-  let at = start + (text.startsWith(NAMES[0]!, start) ? NAMES[0]!.length : NAMES[1]!.length);
-  while (text[at] === " ") at++;
-  if (text[at] !== "{") return readBare(text, start, at);
-  let depth = 0;
-  for (let end = at; end < text.length; end++) {
-    const c = text[end];
-    if (c === "\\") end++;
-    else if (c === "{") depth++;
-    else if (c === "}" && --depth === 0) return { content: text.slice(at + 1, end), start, end: end + 1 };
-  }
-  return undefined;
+// A box takes the place of those within it.
+function keep(found: Box[], text: string, { at, box }: { at: number; box: number }, end: number): void {
+  while (found.length > 0 && found.at(-1)!.start > box) found.pop();
+  found.push({ content: text.slice(at + 1, end), start: box, end: end + 1 });
 }
 
-const BARE = 40;
+const LONGEST_BARE = 40;
 
 function readBare(text: string, start: number, at: number): Box | undefined {
   let end = at;
-  while (end < text.length && end - at < BARE && !" $\n\\.,;".includes(text[end]!)) end++;
-  if (end === at || !/^[-\w]/.test(text[at]!) || text[at - 1] !== " ") return undefined;
+  while (end < text.length && end - at < LONGEST_BARE && !" $\n\\.,;".includes(text[end]!)) end++;
+  if (end === at || !/[-\w]/.test(text[at]!) || text[at - 1] !== " ") return undefined;
   return { content: text.slice(at, end), start, end };
 }

@@ -1,4 +1,4 @@
-import { type Box, lastBox } from "./boxed.ts";
+import { findBoxes } from "./boxed.ts";
 import { answerPhrase, lastNumber } from "./phrases.ts";
 
 /** Options of {@link extractAnswer}. */
@@ -43,16 +43,19 @@ const NEAR = 24;
 const MOST = 16;
 
 function boxedAnswer(text: string): string | undefined {
-  const last = lastBox(text);
-  if (last === undefined) return undefined;
-  const boxes: Box[] = [last];
-  while (boxes.length < MOST) {
-    const next = boxes[0]!;
-    const previous = lastBox(text, next.start - 1);
-    if (previous === undefined || !joins(text.slice(previous.end, next.start))) break;
-    boxes.unshift(previous);
-  }
-  return boxes.map(({ content }) => content).join(", ");
+  const boxes = findBoxes(text);
+  if (boxes.length === 0) return undefined;
+  let from = boxes.length - 1;
+  while (
+    from > 0 &&
+    boxes.length - from < MOST &&
+    joins(text.slice(boxes[from - 1]!.end, boxes[from]!.start))
+  )
+    from--;
+  return boxes
+    .slice(from)
+    .map(({ content }) => content)
+    .join(", ");
 }
 
 // Only signs of mathematics mode and one conjunction.

@@ -125,7 +125,8 @@ function binomial(a: Rational, b: Rational, budget: Budget): Rational | undefine
   const [n, k] = [integer(a), integer(b)];
   if (k < 0n || n < 0n || n > 100_000n) return n >= 0n && k < 0n ? q.ZERO : undefined;
   if (k > n) return q.ZERO;
-  const short = k < n - k ? k : n - k;
+  let short = k;
+  if (n - k < k) short = n - k;
   if (short > 5000n) return undefined;
   let product = 1n;
   for (let i = 1n; i <= short; i++) product = (product * (n - short + i)) / i;

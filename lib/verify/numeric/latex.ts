@@ -5,9 +5,9 @@ import { closing, is, symbol, type Token, token } from "../normalize/token.ts";
  * @internal Tokens as the LaTeX that the reader takes as it is meant: words as products of letters, mixed numbers as
  * sums, blanks only where needed.
  */
-export function toReaderLatex(tokens: readonly Token[]): string {
+export function toReaderLatex(tokens: readonly Token[], mixed: "number" | "product"): string {
   let out = "";
-  for (const found of mixedNumbers(tokens)) {
+  for (const found of mixed === "number" ? mixedNumbers(tokens) : tokens) {
     if (found.kind === "word") out += ` ${[...found.text].join(" ")} `;
     else if (found.kind === "command") out += found.text === "\\degree" ? "^{\\circ}" : `${found.text} `;
     else if (found.kind === "number") out += found.space ? ` ${plain(found.text)}` : plain(found.text);

@@ -16,28 +16,30 @@ function reader(): LatexSyntax {
       LatexSyntax: new () => LatexSyntax;
     };
     syntax = new found.LatexSyntax();
+    syntax.parse("x"); // builds its tables
   }
   return syntax;
 }
 
 /** @internal Loads the reader ahead of the first expression. */
 export function loadReader(): void {
-  reader().parse("x");
+  reader();
 }
 
 /**
  * @internal Reads tokens as a scalar expression.
  *
+ * @param mixed - whether `1\frac{4}{5}` is a mixed number or a product
  * @throws {@link Unreadable} for what is none
  */
-export function readExpression(tokens: readonly Token[]): Expression {
+export function readExpression(tokens: readonly Token[], mixed: "number" | "product" = "number"): Expression {
   let depth = 0;
   for (const found of tokens) {
     depth += nesting(found);
     if (depth < 0) throw new Unreadable("brackets");
   }
   if (depth !== 0 || tokens.length === 0) throw new Unreadable("brackets");
-  const parsed = reader().parse(toReaderLatex(inverseFunctions(tokens)));
+  const parsed = reader().parse(toReaderLatex(inverseFunctions(tokens), mixed));
   if (parsed === null) throw new Unreadable("no expression");
   return convert(parsed);
 }

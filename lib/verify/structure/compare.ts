@@ -81,7 +81,7 @@ class Comparison {
     if (a.kind === "ratio" && b.kind === "scalar") return this.#ratioWithNumber(a, b);
     if (a.kind === "based" && b.kind === "scalar")
       return b.exact && sameRational(literal(a.digits)!, b.exact) ? "equal" : "different";
-    return a.kind === "sets" ? this.#realSets(a, b) : undefined;
+    return a.kind === "sets" || isLine(a) ? this.#realSets(a, b) : undefined;
   }
 
   #realSets(a: Value, b: Value): Outcome | undefined {
@@ -208,6 +208,10 @@ class Comparison {
 
 function isList(value: Value): value is List {
   return value.kind === "list" || value.kind === "set";
+}
+
+function isLine(value: Value): boolean {
+  return value.kind === "scalar" && value.tokens.length === 1 && is(value.tokens[0], "\\R");
 }
 
 function isEmptySet(value: Value): boolean {

@@ -6,7 +6,7 @@ import type { Budget } from "../numeric/budget.ts";
 import { compareExpressions } from "../numeric/compare.ts";
 import { call, type Expression } from "../numeric/expression.ts";
 import { readExpression } from "../numeric/reader.ts";
-import { isMultiplier, type Unit } from "./units.ts";
+import type { Unit } from "./units.ts";
 import type { Outcome, Scalar } from "./value.ts";
 
 /** Factors that a mark may stand for: 25 % is 25 or 0.25, 90 degrees are 90 or pi/2. */
@@ -28,7 +28,7 @@ export function compareScalars(a: Scalar, b: Scalar, budget: Budget): Outcome {
   let outcome: Outcome = "different";
   for (const left of meanings(a, b)) {
     for (const right of meanings(b, a)) {
-      const found = compareScaled(a, [left, scale.a], b, [right, scale.b], budget);
+      const found = compareScaled(a, [left, factorOf(scale.a)], b, [right, factorOf(scale.b)], budget);
       if (found === "equal") return found;
       if (found === "unknown") outcome = found;
     }
@@ -37,19 +37,16 @@ export function compareScalars(a: Scalar, b: Scalar, budget: Budget): Outcome {
 }
 
 /** Factors that bring both to one unit; undefined when they measure different things. A missing unit fits any. */
-function compareUnits(
-  a: Unit | undefined,
-  b: Unit | undefined,
-): { a?: Expression; b?: Expression } | undefined {
-  const counts = (unit: Unit | undefined): boolean => unit !== undefined && isMultiplier(unit);
-  if (a === undefined || b === undefined) {
-    return {
-      ...(counts(a) ? { a: constant(a!.factor) } : {}),
-      ...(counts(b) ? { b: constant(b!.factor) } : {}),
-    };
-  }
+function compareUnits(a: Unit | undefined, b: Unit | undefined): { a: Rational; b: Rational } | undefined {
+  const counts = { a: a?.count ?? q.ONE, b: b?.count ?? q.ONE };
+  if (!a?.dimension || !b?.dimension) return counts;
   if (a.dimension !== b.dimension) return undefined;
-  return q.sameRational(a.factor, b.factor) ? {} : { a: constant(a.factor), b: constant(b.factor) };
+  const [x, y] = [q.multiply(counts.a, a.factor), q.multiply(counts.b, b.factor)];
+  return x && y && { a: x, b: y };
+}
+
+function factorOf(value: Rational): Expression | undefined {
+  return q.sameRational(value, q.ONE) ? undefined : constant(value);
 }
 
 type Factors = readonly (Expression | undefined)[];

@@ -3,8 +3,11 @@ import { closing, is, type Token } from "../normalize/token.ts";
 
 /** @internal A unit as a product of dimensions, with the factor to the base units. */
 export interface Unit {
+  /** Empty for words that only count: million, dozen. */
   readonly dimension: string;
   readonly factor: Rational;
+  /** What counting words say, which is part of the number. */
+  readonly count: Rational;
 }
 
 // name (singular), dimension, factor; several names of one unit on a line. Contradictory words that are no measure are
@@ -45,7 +48,8 @@ for (const line of TABLE.trim().split("\n")) {
   const [, dimension, rest] = /^(\S+) (.*)$/.exec(line)!;
   for (const group of rest!.split("; ")) {
     const [factor, ...names] = group.split(" ");
-    for (const name of names) UNITS.set(name, { dimension: dimension!, factor: literal(factor!)! });
+    for (const name of names)
+      UNITS.set(name, { dimension: dimension!, factor: literal(factor!)!, count: ONE });
   }
 }
 
@@ -65,13 +69,8 @@ export function isUnit(word: string): boolean {
   return lookup(word) !== undefined;
 }
 
-/** @internal Whether a unit only scales the number: a million, a dozen. */
-export function isMultiplier(unit: Unit): boolean {
-  return unit.dimension === "number^1";
-}
-
 /** @internal The unit of an amount of money. */
-export const DOLLARS: Unit = { dimension: "money^1", factor: ONE };
+export const DOLLARS: Unit = { dimension: "money^1", factor: ONE, count: ONE };
 
 const EXPONENTS = new Map([
   ["square", 2n],
@@ -86,6 +85,7 @@ const EXPONENTS = new Map([
 export function readUnit(tokens: readonly Token[]): Unit | undefined {
   const dimensions = new Map<string, bigint>();
   let factor: Rational | undefined = ONE;
+  let count: Rational | undefined = ONE;
   let direction = 1n;
   let ahead = 1n;
   for (let i = 0; i < tokens.length; i++) {
@@ -98,6 +98,10 @@ export function readUnit(tokens: readonly Token[]): Unit | undefined {
     else {
       const unit = found.kind === "word" || found.kind === "letter" ? lookup(found.text) : undefined;
       if (unit === undefined) return undefined;
+      if (unit.dimension === "number") {
+        count = count && multiply(count, unit.factor);
+        continue;
+      }
       const { exponent, end } = exponentAfter(tokens, i);
       i = end;
       const total = direction * (ahead === 1n ? exponent : ahead);
@@ -107,9 +111,10 @@ export function readUnit(tokens: readonly Token[]): Unit | undefined {
       ahead = 1n;
     }
   }
-  if (dimensions.size === 0 || factor === undefined) return undefined;
+  if (factor === undefined || count === undefined || (dimensions.size === 0 && count === ONE))
+    return undefined;
   const names = [...dimensions].map(([name, exponent]) => `${name}^${exponent}`);
-  return { dimension: names.sort().join(" "), factor };
+  return { dimension: names.sort().join(" "), factor, count };
 }
 
 function exponentAfter(tokens: readonly Token[], i: number): { exponent: bigint; end: number } {

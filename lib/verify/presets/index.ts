@@ -1,0 +1,53 @@
+import { verify, verifyResponse } from "../verify.ts";
+import { hendrycks } from "./hendrycks.ts";
+import { prime } from "./prime.ts";
+import { qwen } from "./qwen.ts";
+import type { Grader } from "./types.ts";
+
+export { hendrycks } from "./hendrycks.ts";
+export { prime } from "./prime.ts";
+export { type QwenOptions, qwen } from "./qwen.ts";
+export type { Grader, Pair } from "./types.ts";
+
+/** @internal Names of {@link graders}, for messages. */
+export const graderNames = ["default", "hendrycks", "prime", "qwen", "qwen-minerva"] as const;
+
+/** One of {@link graders}. */
+export type GraderName = (typeof graderNames)[number];
+
+/**
+ * Graders by name. `default` is this library's own. The others reproduce a peer's verdicts, mistakes included, so that a
+ * number can be compared: `hendrycks` (training in PURE's main branch), `prime` (its verl branch), `qwen` (its reported
+ * pass@1) and `qwen-minerva` (the same with units kept).
+ */
+export const graders: Readonly<Record<GraderName, Grader>> = {
+  default: (pair) =>
+    "response" in pair
+      ? verifyResponse(pair.response, pair.reference)
+      : verify(pair.prediction, pair.reference),
+  hendrycks: safely(hendrycks),
+  prime: safely(prime),
+  qwen: safely((pair) => qwen(pair)),
+  "qwen-minerva": safely((pair) => qwen(pair, { keepUnits: true })),
+};
+
+/** Longer predictions are cut short by the peers' own limits. */
+const MOST = 1 << 16;
+
+// The peers raise on strange text and count that as wrong.
+function safely(grader: Grader): Grader {
+  return (pair) => {
+    try {
+      const text = "response" in pair ? pair.response : pair.prediction;
+      const wrong = typeof text !== "string" || typeof pair.reference !== "string";
+      if (wrong) return { status: "unparsed", detail: "expected text" };
+      return grader(
+        "response" in pair
+          ? { ...pair, response: pair.response.slice(-MOST) }
+          : { ...pair, prediction: pair.prediction.slice(0, MOST) },
+      );
+    } catch (error) {
+      return { status: "unparsed", detail: (error as Error).message };
+    }
+  };
+}

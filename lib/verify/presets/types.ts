@@ -1,0 +1,18 @@
+import type { Verdict } from "../types.ts";
+
+/** A prediction, or a whole response that holds one, and what it should be. */
+export type Pair =
+  | { readonly prediction: string; readonly reference: string }
+  | { readonly response: string; readonly reference: string };
+
+/** Decides on a pair. */
+export type Grader = (pair: Pair) => Verdict;
+
+/** @internal A verdict that knows nothing but right and wrong. */
+export function binary(equal: boolean, answer: string | undefined): Verdict {
+  return {
+    status: equal ? "equal" : "different",
+    by: "notation",
+    ...(answer === undefined ? {} : { answer }),
+  };
+}
