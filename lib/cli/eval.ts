@@ -14,7 +14,9 @@ import {
   type GenerationsFile,
   loadDataset,
   verifierGrader,
-} from "../verify/eval/index.ts";
+  type GraderName,
+} from "../verify/index.ts";
+import { graderNames } from "../verify/presets/index.ts";
 import { positive } from "./prm-options.ts";
 import { interruptible } from "./signals.ts";
 import { printable, STYLE } from "./table.ts";
@@ -22,6 +24,7 @@ import { printable, STYLE } from "./table.ts";
 interface Flags {
   in: string[];
   dataset?: string[];
+  grader: GraderName;
   samples?: number;
   k?: number[];
   missing: "wrong" | "skip";
@@ -39,6 +42,9 @@ export function register(program: Command): void {
     .option(
       "--dataset <[name=]source...>",
       "problems with answers: a path or hub id; or a benchmark's name, where the generations hold the references",
+    )
+    .addOption(
+      new Option("--grader <name>", "whose rules decide").choices([...graderNames]).default("default"),
     )
     .option("--samples <n>", "samples per problem; default: as many as most problems have", positive)
     .option("--k <list>", "k of pass@k and majority@k, such as 1,4,16", numbers)
@@ -63,13 +69,16 @@ async function run(flags: Flags, signal: AbortSignal): Promise<void> {
   const files = flags.in.map(named).map(({ name = conventions, value: path }): GenerationsFile => {
     return name === undefined ? { path } : { path, dataset: benchmarkOf(name)?.name ?? name };
   });
+  // Qwen's evaluation knows the first of several answers.
+  const elements = flags.grader.startsWith("qwen") ? "first" : "all";
   const datasets: EvalDataset[] = [];
   for (const { name, value } of sources)
-    datasets.push(await loadDataset(value, { signal, ...(name && { benchmark: name }) }));
+    datasets.push(await loadDataset(value, { elements, signal, ...(name && { benchmark: name }) }));
   const view = progress(quiet);
   try {
+    await using grader = verifierGrader({ grader: flags.grader });
     const results = await evaluate(fileGenerator(files), {
-      grader: verifierGrader(),
+      grader,
       missing,
       signal,
       keepResponses: report !== undefined,

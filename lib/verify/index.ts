@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export * from "./eval/index.ts";
 export { type ExtractOptions, extractAnswer } from "./extract/extract.ts";
 export { normalizeAnswer } from "./normalize/index.ts";
 export type { GradingOptions } from "./pool/protocol.ts";
@@ -17,4 +18,3 @@ export * from "./presets/index.ts";
 export * from "./reward/reward.ts";
 export * from "./types.ts";
 export { verify, verifyResponse } from "./verify.ts";
-export * from "./eval/index.ts";

@@ -31,7 +31,11 @@ const aime = writeLines(
   ],
   "aime24.jsonl",
 );
-const amc = writeLines(folder, ['{"id": 0, "problem": "What is 3^3?", "answer": 27.0, "subject": "<b>"}'], "amc23.jsonl");
+const amc = writeLines(
+  folder,
+  ['{"id": 0, "problem": "What is 3^3?", "answer": 27.0, "subject": "<b>"}'],
+  "amc23.jsonl",
+);
 const generations = writeLines(
   folder,
   [
@@ -46,7 +50,17 @@ const generations = writeLines(
 describe("minform eval", () => {
   it("prints the table, and writes results and report", async () => {
     const { code, stdout, stderr } = await run(
-      ...["--in", generations, "--dataset", aime, amc, "--out", at("results.json"), "--report", at("report.html")],
+      ...[
+        "--in",
+        generations,
+        "--dataset",
+        aime,
+        amc,
+        "--out",
+        at("results.json"),
+        "--report",
+        at("report.html"),
+      ],
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(/SCORES IN %\s+problems\s+samples each\s+pass@1\s+95 %/);
@@ -70,19 +84,57 @@ describe("minform eval", () => {
   });
 
   it("a benchmark's name alone: the generations hold the references", async () => {
-    const path = writeLines(folder, [{ id: 1, reference: "4.5e33", response: "\\boxed{4.5\\times10^{33}}" }], "m.jsonl");
+    const path = writeLines(
+      folder,
+      [{ id: 1, reference: "4.5e33", response: "\\boxed{4.5\\times10^{33}}" }],
+      "m.jsonl",
+    );
     const { code, stdout, stderr } = await run("--in", path, "--dataset", "minerva_math");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/Minerva Math\s+1\s+1\s+100\.0/);
     const both = await run("--in", path, "--dataset", "minerva_math", aime);
-    expect(both).toMatchObject({ code: 1, stderr: expect.stringMatching(/expected one name alone, or a source/) });
+    expect(both).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/expected one name alone, or a source/),
+    });
+  });
+
+  it("Qwen's rules: the first of several answers, and units kept for Minerva", async () => {
+    const olympiad = writeLines(
+      folder,
+      [{ id: 1606, question: "Solve $x^2=4$.", final_answer: ["$2$", "$-2$"] }],
+      "olympiadbench.jsonl",
+    );
+    const path = writeLines(folder, [{ id: 1606, response: "\\boxed{2}" }], "first.jsonl");
+    const score = async (...args: string[]) => {
+      const { code } = await run(...args, "--quiet", "--out", at("score.json"));
+      expect(code).toBe(0);
+      return json("score.json").datasets[0].pass[0].value;
+    };
+    const both = ["--in", path, "--dataset", olympiad];
+    expect(await score(...both)).toBe(0);
+    expect(await score(...both, "--grader", "qwen")).toBe(1);
+    const gram = writeLines(folder, [{ id: 1, reference: "12 m", response: "\\boxed{12}" }], "units.jsonl");
+    expect(await score("--in", gram, "--dataset", "math500", "--grader", "qwen")).toBe(1);
+    expect(await score("--in", gram, "--dataset", "minerva_math", "--grader", "qwen")).toBe(0);
   });
 
   it("names for files and datasets, k, samples, missing", async () => {
-    const row = (response: string) => ({ idx: 0, responses: [response, "none", "\\boxed{25}", "\\boxed{25}"] });
+    const row = (response: string) => ({
+      idx: 0,
+      responses: [response, "none", "\\boxed{25}", "\\boxed{25}"],
+    });
     const path = writeLines(folder, [row("\\boxed{1}")], "x.jsonl");
     const args = ["--in", `mine=${path}`, "--dataset", `mine=${aime}`, "--quiet"];
-    const { code, stdout, stderr } = await run(...args, "--k", "4,1", "--missing", "skip", "--out", at("x.json"));
+    const { code, stdout, stderr } = await run(
+      ...args,
+      "--k",
+      "4,1",
+      "--missing",
+      "skip",
+      "--out",
+      at("x.json"),
+    );
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(/mine: 4 samples are missing and are left out \(I-2\)/);
     expect(json("x.json").datasets[0]).toMatchObject({
@@ -108,7 +160,11 @@ describe("minform eval", () => {
     [["--in", generations, "--dataset", "none.parquet"], 1, /none\.parquet: no such file/],
     [["--in", generations, "--dataset", aime, "--k", "1,1"], 2, /expected each number once/],
     [["--in", generations, "--dataset", aime, "--k", "0"], 2, /expected an integer > 0/],
-    [["--in", generations, "--dataset", aime, "--k", "3"], 1, /k: expected at most the 1 samples per problem/],
+    [
+      ["--in", generations, "--dataset", aime, "--k", "3"],
+      1,
+      /k: expected at most the 1 samples per problem/,
+    ],
     [["--dataset", aime], 2, /--in/],
   ])("refuses %j", async (args, expected, message) => {
     const { code, stdout, stderr } = await run(...args, "--out", at("never.json"));

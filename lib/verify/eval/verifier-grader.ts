@@ -1,26 +1,44 @@
-import { setImmediate } from "node:timers/promises";
-import { verify, verifyResponse } from "../verify.ts";
+import { createVerifier, type Verifier, type VerifierOptions } from "../pool/verifier.ts";
+import type { EvalDataset } from "./dataset.ts";
 import type { EvalGrader } from "./grader.ts";
 
-// Longest stretch between two looks at the event loop, in milliseconds; a single pair may take longer.
-const STRETCH = 10;
+/** A grader that holds threads; close it when done, or declare it with `await using`. */
+export interface VerifierGrader extends EvalGrader, AsyncDisposable {
+  /** Ends the threads. */
+  close(): Promise<void>;
+}
 
-/** {@link verifyResponse} as a grader: the last complete box of a response against the reference. */
-export function verifierGrader(): EvalGrader {
+/**
+ * {@link createVerifier} as a grader: responses are graded in threads, under a hard time limit. Under the rules of `qwen`
+ * datasets that keep units are graded by `qwen-minerva`.
+ *
+ * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
+ */
+export function verifierGrader(options: VerifierOptions = {}): VerifierGrader {
+  const { grader: name = "default" } = options;
+  const plain = createVerifier(options);
+  const keeping = name === "qwen" ? createVerifier({ ...options, grader: "qwen-minerva" }) : plain;
+  const by = (units: EvalDataset["units"]): Verifier => (units === "kept" ? keeping : plain);
+  const close = async () => {
+    await Promise.all([plain.close(), keeping.close()]);
+  };
   return {
-    name: "default",
-    async grade(items, { signal }) {
-      const verdicts = [];
-      let since = performance.now();
-      for (const { response, reference } of items) {
-        verdicts.push(verifyResponse(response, reference));
-        if (performance.now() - since < STRETCH) continue;
-        await setImmediate();
-        signal?.throwIfAborted();
-        since = performance.now();
-      }
-      return verdicts;
+    name,
+    async grade(items, settings) {
+      const kinds = (["kept", "dropped"] as const).map(async (units) => {
+        const some = items.filter((item) => item.units === units);
+        const pairs = some.map(({ response, reference }) => ({ response, reference }));
+        const verdicts = await by(units).verify(pairs, settings);
+        return some.map((item, i) => [item, verdicts[i]!] as const);
+      });
+      const found = new Map((await Promise.all(kinds)).flat());
+      return items.map((item) => found.get(item)!);
     },
-    same: async (a, b) => verify(a, b).status === "equal",
+    async same(a, b, units) {
+      const [verdict] = await by(units).verify([{ prediction: a, reference: b }]);
+      return verdict!.status === "equal";
+    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
