@@ -3,6 +3,7 @@ import { addAdvantages } from "./advantages.ts";
 import { register as addDoctor } from "./doctor.ts";
 import { register as addProcessBench } from "./processbench.ts";
 import { register as addEval } from "./eval.ts";
+import { register as addGrade } from "./grade.ts";
 import { addPure } from "./pure.ts";
 import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
@@ -19,8 +20,17 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .showHelpAfterError("(--help shows the options)")
     .exitOverride();
-  for (const add of [addAdvantages, addPure, addScore, addSelect, addProcessBench, addEval, addDoctor])
-    add(program);
+  const commands = [
+    addAdvantages,
+    addPure,
+    addScore,
+    addSelect,
+    addProcessBench,
+    addGrade,
+    addEval,
+    addDoctor,
+  ];
+  for (const add of commands) add(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return EXIT.done;

@@ -1,6 +1,7 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, realpathSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { InputError } from "../../errors.ts";
+import { ArgumentError, InputError } from "../../errors.ts";
 
 /** @internal Longest line that is read, in bytes. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -90,4 +91,22 @@ export async function readRows(path: string): Promise<Record<string, unknown>[]>
       throw new InputError("ERR_INPUT", `${path}:${line.number}: ${(cause as Error).message}`, { cause });
     }
   });
+}
+
+/**
+ * @internal Asserts that an input is not written over while it is read.
+ *
+ * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` when both are one file
+ */
+export function assertApart(input: string, output: string): void {
+  if (input === "-" || output === "-") return;
+  const real = (path: string): string => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return resolve(path);
+    }
+  };
+  if (real(input) === real(output))
+    throw new ArgumentError("ERR_ARGUMENT_VALUE", `input and output: expected two files, got ${input} twice`);
 }

@@ -1,11 +1,9 @@
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
 import { ArgumentError, MinformError, NumericError } from "../../errors.ts";
 import { aggregate, type Aggregator, assertAggregator } from "../aggregate.ts";
 import type { PreparedItem } from "../prepare.ts";
 import type { ItemScores, Prm } from "../prm.ts";
 import { type StepScores, toProbability } from "../range.ts";
-import { openInput, parseRow, type TextLine, textLines } from "./lines.ts";
+import { assertApart, openInput, parseRow, type TextLine, textLines } from "./lines.ts";
 import { ResumableOutput } from "./resume.ts";
 import { rowToItem } from "./rows.ts";
 
@@ -215,17 +213,4 @@ function stdout(): Sink {
     finish: () => {},
     close: () => {},
   };
-}
-
-function assertApart(input: string, output: string): void {
-  if (input === "-" || output === "-") return;
-  const real = (path: string): string => {
-    try {
-      return realpathSync(path);
-    } catch {
-      return resolve(path);
-    }
-  };
-  if (real(input) === real(output))
-    throw new ArgumentError("ERR_ARGUMENT_VALUE", `input and output: expected two files, got ${input} twice`);
 }

@@ -15,8 +15,8 @@ export function findBoxes(text: string): Box[] {
   const first = NAMES.map((name) => text.indexOf(name)).filter((at) => at >= 0);
   if (first.length === 0) return [];
   const found: Box[] = [];
-  // Per open brace: where its box starts, or -1.
-  const open: { at: number; box: number }[] = [];
+  // Per open brace: where it is, and where its box starts or -1.
+  const open: number[] = [];
   for (let i = Math.min(...first); i < text.length; i++) {
     const c = text[i];
     if (c === "\\") {
@@ -27,24 +27,25 @@ export function findBoxes(text: string): Box[] {
       }
       let at = i + name.length;
       while (text[at] === " ") at++;
-      if (text[at] === "{") open.push({ at, box: i });
+      if (text[at] === "{") open.push(at, i);
       else {
         const bare = readBare(text, i, at);
         if (bare !== undefined) found.push(bare);
         at = (bare?.end ?? at) - 1;
       }
       i = at;
-    } else if (c === "{") open.push({ at: i, box: -1 });
+    } else if (c === "{") open.push(i, -1);
     else if (c === "}") {
-      const brace = open.pop();
-      if (brace !== undefined && brace.box >= 0) keep(found, text, brace, i);
+      const box = open.pop() ?? -1;
+      const at = open.pop() ?? -1;
+      if (box >= 0) keep(found, text, at, box, i);
     }
   }
   return found;
 }
 
 // A box takes the place of those within it.
-function keep(found: Box[], text: string, { at, box }: { at: number; box: number }, end: number): void {
+function keep(found: Box[], text: string, at: number, box: number, end: number): void {
   while (found.length > 0 && found.at(-1)!.start > box) found.pop();
   found.push({ content: text.slice(at + 1, end), start: box, end: end + 1 });
 }

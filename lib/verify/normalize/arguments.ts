@@ -1,4 +1,5 @@
 import { MAX_DEPTH, Unreadable } from "../limits.ts";
+import { Scanner } from "./scan.ts";
 import { closing, is, nesting, symbol, type Token, token } from "./token.ts";
 
 const TWO = ["\\frac", "\\binom"];
@@ -127,8 +128,8 @@ class Writer {
 
   // \frac12 has the arguments 1 and 2, a^bc the exponent b.
   #split(head: Token, kind: "number" | "letter"): Token {
-    const rest = head.text.slice(1);
-    this.#tokens[this.#at] = token(rest.length === 1 ? kind : head.kind, rest);
+    // What is left may be a function's name now.
+    this.#tokens.splice(this.#at, 1, ...new Scanner(head.text.slice(1)).tokens());
     return token(kind, head.text[0]!);
   }
 }

@@ -1,8 +1,8 @@
-import { MAX_LENGTH, Unreadable } from "../limits.ts";
+import { MAX_DEPTH, MAX_LENGTH, Unreadable } from "../limits.ts";
 import { writeArguments } from "./arguments.ts";
 import { joinThousands } from "./numbers.ts";
 import { Scanner } from "./scan.ts";
-import { closing, is, render, symbol, type Token, token } from "./token.ts";
+import { closing, is, nesting, render, symbol, type Token, token } from "./token.ts";
 import { toLatex } from "./unicode.ts";
 
 /** @internal An answer as tokens. */
@@ -22,6 +22,7 @@ export function normalize(text: string): Normalized {
     const scanner = new Scanner(toLatex(trimmed));
     const scanned = scanner.tokens();
     if (!scanner.balanced) return { tokens: [], key: render(scanned), problem: "a brace is not closed" };
+    assertDepth(scanned);
     const tokens = trimTokens(writeArguments(joinThousands(marks(scanned))));
     return { tokens, key: render(tokens), problem: undefined };
   } catch (error) {
@@ -38,6 +39,14 @@ export function normalize(text: string): Normalized {
  */
 export function normalizeAnswer(text: string): string {
   return normalize(text).key;
+}
+
+function assertDepth(tokens: readonly Token[]): void {
+  let depth = 0;
+  for (const found of tokens) {
+    depth = Math.max(0, depth + nesting(found));
+    if (depth > MAX_DEPTH) throw new Unreadable("brackets within brackets");
+  }
 }
 
 const BLANK = /\s/;

@@ -11,14 +11,19 @@ import { character, integerPoint, POINTS, realPoint } from "./sample.ts";
 
 /** Relative difference of doubles that may be rounding. */
 const TOLERANCE = 1e-9;
-/** Bits that must agree before two constants are the same number: 43 digits. */
+/** Bits that must agree, behind the point and of small numbers, before two numbers are the same: 43 digits. */
 const AGREEING_BITS = 143;
 /** Points at which both sides must exist. */
 const FEWEST = 3;
 /** Points that are computed with many digits. */
 const PRECISE = 2;
 
-const precisions = [new BallArithmetic(256), new BallArithmetic(1024)];
+/** Arithmetics from coarse to fine, and the steps that one operation costs. */
+const precisions = [
+  { arithmetic: new BallArithmetic(256), cost: 20 },
+  { arithmetic: new BallArithmetic(1024), cost: 100 },
+  { arithmetic: new BallArithmetic(4096), cost: 1500 },
+];
 
 /** @internal Whether two expressions have the same value, at every point where both are real. */
 export function compareExpressions(a: Expression, b: Expression, budget: Budget): Outcome {
@@ -95,8 +100,8 @@ function comparePrecisely(
   complexAllowed: boolean,
   budget: Budget,
 ): Outcome {
-  for (const arithmetic of precisions) {
-    const evaluator = new Evaluator<Ball>(arithmetic, budget, 20);
+  for (const { arithmetic, cost } of precisions) {
+    const evaluator = new Evaluator<Ball>(arithmetic, budget, cost);
     const [x, y] = [attempt(() => evaluator.evaluate(a, point)), attempt(() => evaluator.evaluate(b, point))];
     if (x === undefined || y === undefined) return "unknown";
     if (!complexAllowed && !(arithmetic.isReal(x) && arithmetic.isReal(y))) return "unknown";
@@ -111,7 +116,9 @@ function compareBalls(arithmetic: BallArithmetic, x: Ball, y: Ball): Outcome {
   const error = Math.max(x.error, y.error) + 2;
   if (sizeOf(difference) > error) return "different";
   const size = Math.max(sizeOf(x), sizeOf(y));
-  return error < size - AGREEING_BITS || error < -AGREEING_BITS ? "equal" : "unknown";
+  // A large number must agree behind its point: 57! + 1 is not 57!.
+  const scale = size === Number.NEGATIVE_INFINITY ? 0 : Math.min(size, 0);
+  return error < scale - AGREEING_BITS ? "equal" : "unknown";
 }
 
 /**

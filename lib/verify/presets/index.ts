@@ -1,3 +1,4 @@
+import { MAX_LENGTH } from "../limits.ts";
 import { verify, verifyResponse } from "../verify.ts";
 import { hendrycks } from "./hendrycks.ts";
 import { prime } from "./prime.ts";
@@ -31,21 +32,20 @@ export const graders: Readonly<Record<GraderName, Grader>> = {
   "qwen-minerva": safely((pair) => qwen(pair, { keepUnits: true })),
 };
 
-/** Longer predictions are cut short by the peers' own limits. */
+/** Characters of a response that the peers are given, from its end. */
 const MOST = 1 << 16;
 
-// The peers raise on strange text and count that as wrong.
+// The peers raise on strange text, and count that as wrong.
 function safely(grader: Grader): Grader {
   return (pair) => {
+    const text = "response" in pair ? pair.response : pair.prediction;
+    if (typeof text !== "string" || typeof pair.reference !== "string")
+      return { status: "unparsed", detail: "expected text" };
+    const length = "response" in pair ? 0 : text.length;
+    if (Math.max(length, pair.reference.length) > MAX_LENGTH)
+      return { status: "unparsed", detail: "too long" };
     try {
-      const text = "response" in pair ? pair.response : pair.prediction;
-      const wrong = typeof text !== "string" || typeof pair.reference !== "string";
-      if (wrong) return { status: "unparsed", detail: "expected text" };
-      return grader(
-        "response" in pair
-          ? { ...pair, response: pair.response.slice(-MOST) }
-          : { ...pair, prediction: pair.prediction.slice(0, MOST) },
-      );
+      return grader("response" in pair ? { ...pair, response: text.slice(-MOST) } : pair);
     } catch (error) {
       return { status: "unparsed", detail: (error as Error).message };
     }

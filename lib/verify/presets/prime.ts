@@ -1,7 +1,7 @@
 import type { Verdict } from "../types.ts";
 import { braceFractions, hendrycksForm, lastBoxed } from "./strip.ts";
 import { isClose, looselyEqual, looseNumber, symbolicallyEqual } from "./symbolic.ts";
-import { binary, type Pair } from "./types.ts";
+import { binary, isTooLong, type Pair } from "./types.ts";
 
 /**
  * The training reward of PURE's verl branch: PRIME's extraction, then equal in the MATH string form or the prm800k normal
@@ -9,6 +9,7 @@ import { binary, type Pair } from "./types.ts";
  */
 export function prime(pair: Pair): Verdict {
   const answer = "response" in pair ? primeExtract(pair.response) : afterLead(pair.prediction);
+  if (isTooLong(answer)) return { status: "unparsed", detail: "too long" };
   if (answer === "") return { status: "noAnswer" };
   return binary(primeEqual(answer, pair.reference), answer);
 }

@@ -2,7 +2,7 @@ import type { Verdict } from "../types.ts";
 import { qwenForm } from "./qwen-strip.ts";
 import { verify } from "../verify.ts";
 import { looselyEqual, looseNumber, symbolicallyEqual } from "./symbolic.ts";
-import { binary, type Pair } from "./types.ts";
+import { binary, isTooLong, type Pair } from "./types.ts";
 
 /** Options of {@link qwen}. */
 export interface QwenOptions {
@@ -16,6 +16,7 @@ export interface QwenOptions {
  */
 export function qwen(pair: Pair, { keepUnits = false }: QwenOptions = {}): Verdict {
   const answer = "response" in pair ? qwenExtract(pair.response) : pair.prediction;
+  if (isTooLong(answer)) return { status: "unparsed", detail: "too long" };
   const form = (text: string): string => qwenForm(text, keepUnits);
   let prediction = form("response" in pair ? form(answer) : answer);
   const reference = form(pair.reference);

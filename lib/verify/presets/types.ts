@@ -1,3 +1,4 @@
+import { MAX_LENGTH } from "../limits.ts";
 import type { Verdict } from "../types.ts";
 
 /** A prediction, or a whole response that holds one, and what it should be. */
@@ -7,6 +8,11 @@ export type Pair =
 
 /** Decides on a pair. */
 export type Grader = (pair: Pair) => Verdict;
+
+/** @internal Whether an answer is too long to be compared by rules that are not linear in it. */
+export function isTooLong(answer: string): boolean {
+  return answer.length > MAX_LENGTH;
+}
 
 /** @internal A verdict that knows nothing but right and wrong. */
 export function binary(equal: boolean, answer: string | undefined): Verdict {
