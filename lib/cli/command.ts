@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { addAdvantages } from "./advantages.ts";
 import { register as addBenchmarks } from "./benchmarks.ts";
 import { register as addDoctor } from "./doctor.ts";
+import { register as addEval } from "./eval.ts";
 import { register as addGrade } from "./grade.ts";
 import { addPure } from "./pure.ts";
 import { register as addScore } from "./score.ts";
@@ -19,8 +20,8 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .showHelpAfterError("(--help shows the options)")
     .exitOverride();
-  for (const add of [addAdvantages, addPure, addScore, addSelect, addBenchmarks, addGrade, addDoctor])
-    add(program);
+  const commands = [addAdvantages, addPure, addScore, addSelect, addBenchmarks, addGrade, addEval, addDoctor];
+  for (const add of commands) add(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return EXIT.done;

@@ -1,13 +1,10 @@
 import { type Command, Option } from "commander";
-import { InputError } from "../errors.ts";
-import { gradeFile } from "../verify/files/grade-file.ts";
-import { createVerifier, type ExtractOptions, type GraderName } from "../verify/index.ts";
-import { graderNames } from "../verify/presets/index.ts";
+import type { ExtractOptions } from "../verify/extract/extract.ts";
+import { graderNames, type GraderName } from "../verify/presets/names.ts";
 import { positive } from "./prm-options.ts";
-import { countLines, RowProgress } from "./row-progress.ts";
-import { interruptible } from "./signals.ts";
 
-interface Flags {
+/** @internal Options of `minform grade`. */
+export interface GradeFlags {
   in: string;
   out: string;
   grader: GraderName;
@@ -35,30 +32,5 @@ export function register(program: Command): void {
     .option("--workers <n>", "threads for what takes longer than microseconds", positive)
     .option("--time-limit <ms>", "milliseconds that one pair may take; default 1000", positive)
     .option("--strict", "exit with 1 when a row could not be graded")
-    .action(run);
-}
-
-async function run({ in: input, out: output, strict, ...options }: Flags): Promise<void> {
-  const progress = new RowProgress(process.stderr.isTTY ? await countLines(input) : undefined);
-  const verifier = createVerifier(options);
-  try {
-    const { rows, statuses, bad } = await interruptible((signal) =>
-      gradeFile(verifier, {
-        input,
-        output,
-        signal,
-        onProgress: (done) => progress.update(done, 0),
-        onBadRow: ({ line, message }) => progress.note(`${input}:${line}: ${message}`),
-      }),
-    );
-    progress.stop();
-    const counts = Object.entries(statuses).filter(([, count]) => count > 0);
-    const list = counts.map(([status, count]) => `${count} ${status}`).join(", ");
-    process.stderr.write(`${rows} rows graded${list === "" ? "" : `: ${list}`}; ${bad.length} bad\n`);
-    if (strict && bad.length > 0)
-      throw new InputError("ERR_INPUT", `${input}: ${bad.length} rows could not be graded (--strict)`);
-  } finally {
-    progress.stop();
-    await verifier.close();
-  }
+    .action(async (flags: GradeFlags) => (await import("./grade-job.ts")).runGrade(flags));
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Aggregator } from "../prm/aggregate.ts";
 import type { ScoreRange } from "../prm/range.ts";
-import { type SelectionMethod, selectionMethods } from "../prm/select.ts";
+import { type SelectionMethod, selectionMethods } from "../select.ts";
 import { aggregateOption, positive } from "./prm-options.ts";
 
 /** @internal Options of `minform select`. */

@@ -4,12 +4,14 @@ import { metricSections } from "../report/metrics.ts";
 import type { AdvantagesResults, GeneratorSummary } from "../rollouts/index.ts";
 import { printable } from "./printable.ts";
 
+// No lines, one blank between columns.
 const NO_BORDERS = Object.fromEntries(
   "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid"
     .split(" ")
     .map((part) => [part, ""]),
 );
-const STYLE = {
+/** @internal How the tables of the terminal look. */
+export const STYLE = {
   chars: { ...NO_BORDERS, middle: " " },
   style: { head: [], border: [], "padding-left": 0, "padding-right": 1 },
 };

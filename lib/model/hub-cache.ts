@@ -14,6 +14,9 @@ export interface RemoteFile {
   readonly sha256: string | undefined;
 }
 
+/** @internal What a repository holds. */
+export type RepositoryKind = "model" | "dataset";
+
 /** @internal The folder of one repository in the hub's cache layout: `blobs`, `refs`, `snapshots`. */
 export interface CacheFolder {
   readonly path: string;
@@ -46,8 +49,8 @@ export const readJsonIn = async (folder: string, name: string): Promise<unknown>
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /** @internal The cache folder of a repository. Nothing is created before something is stored. */
-export function openCache(root: string, name: string): CacheFolder {
-  const path = join(root, `models--${name.replaceAll("/", "--")}`);
+export function openCache(root: string, name: string, kind: RepositoryKind): CacheFolder {
+  const path = join(root, `${kind}s--${name.replaceAll("/", "--")}`);
   const at = (commit: string) => join(path, "snapshots", commit);
   return {
     path,

@@ -30,5 +30,5 @@ export * from "./processbench.ts";
 export * from "./quantization.ts";
 export * from "./range.ts";
 export * from "./search.ts";
-export * from "./select.ts";
+export * from "../select.ts";
 export * from "./steps.ts";

@@ -6,17 +6,9 @@ import type {
   StepCountSummary,
 } from "../rollouts/index.ts";
 import { decimal, percent } from "./numbers.ts";
-import { type ChartOption, INK, renderSvg } from "./svg.ts";
+import { axis, type Chart, GRID, HEIGHT, LEGEND, line, lineChart, WIDTH } from "./chart.ts";
+import { INK, renderSvg } from "./svg.ts";
 
-/** @internal A chart with the words around it. */
-export interface Chart {
-  readonly title: string;
-  readonly caption: string;
-  readonly svg: string;
-}
-
-const WIDTH = 560;
-const HEIGHT = 320;
 // A mean over fewer rollouts says little.
 const FEWEST = 3;
 
@@ -29,52 +21,6 @@ export function charts(summary: RolloutSummary): Chart[] {
     ...histograms(summary),
     modelChart(summary),
   ].filter((chart) => chart !== undefined);
-}
-
-function axis(name: string, more: object = {}): object {
-  return {
-    type: "value",
-    name,
-    nameLocation: "middle",
-    nameGap: 30,
-    nameTextStyle: { color: INK.text },
-    axisLabel: { color: INK.faint },
-    axisLine: { lineStyle: { color: INK.faint } },
-    splitLine: { lineStyle: { color: INK.grid } },
-    ...more,
-  };
-}
-
-const GRID = { left: 58, right: 18, top: 40, bottom: 48 };
-const LEGEND = {
-  top: 4,
-  textStyle: { color: INK.text },
-  itemWidth: 26,
-  itemHeight: 10,
-  itemGap: 18,
-  inactiveColor: INK.faint,
-};
-
-function line(
-  name: string,
-  color: string,
-  data: readonly (readonly number[])[],
-  type: "solid" | "dashed" = "solid",
-): object {
-  return {
-    type: "line",
-    name,
-    data,
-    symbol: "circle",
-    symbolSize: 5,
-    showSymbol: data.length <= 40,
-    lineStyle: { color, width: 2, type },
-    itemStyle: { color },
-  };
-}
-
-function lineChart(x: object, y: object, series: object[]): ChartOption {
-  return { grid: GRID, legend: LEGEND, xAxis: x, yAxis: y, series };
 }
 
 function stepsChart({ forms }: RolloutSummary): Chart | undefined {

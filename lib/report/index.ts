@@ -1,1 +1,2 @@
+export { renderEvalReport } from "./eval.ts";
 export { renderReport } from "./report.ts";

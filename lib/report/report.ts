@@ -1,10 +1,10 @@
 import type { AdvantagesResults, FormSummary, GeneratorSummary } from "../rollouts/index.ts";
-import { type Chart, charts } from "./charts.ts";
-import { Html, html } from "./html.ts";
+import { charts } from "./charts.ts";
+import { type Html, html } from "./html.ts";
 import { metricSections, type MetricSection, pairAgreement } from "./metrics.ts";
 import { count, decimal, percent } from "./numbers.ts";
+import { figure, renderPage, tiles } from "./page.ts";
 import { solutionsSection } from "./solutions.ts";
-import { STYLE } from "./style.ts";
 
 /**
  * The results of a job as one self-contained HTML page: charts as inline SVG, no scripts, nothing loaded from
@@ -13,27 +13,20 @@ import { STYLE } from "./style.ts";
 export function renderReport(results: AdvantagesResults): string {
   const { summary, name } = results;
   const forms = summary.forms.map(({ form }) => form);
-  const page = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>minform: ${name}</title><style>${new Html(STYLE)}</style></head><body>
-<h1>${forms[0]} beside ${forms[1]}</h1><p class="note">${name}</p>
-${tiles(results)}
+  return renderPage(
+    `minform: ${name}`,
+    html`<h1>${forms[0]} beside ${forms[1]}</h1><p class="note">${name}</p>
+${overview(results)}
 <section><h2>Charts</h2><div class="charts">${charts(summary).map(figure)}</div></section>
 <section><h2>Models</h2>${modelTable(summary.generators, forms)}</section>
 ${solutionsSection(results)}
 <section><h2>Numbers</h2>${metricSections(results).map((section) => metricTable(section, forms))}</section>
 <section><h2>Settings</h2>${settingsTable(results)}</section>
-${badLines(results)}
-</body></html>
-`;
-  return page.markup;
+${badLines(results)}`,
+  );
 }
 
-function figure({ title, caption, svg }: Chart): Html {
-  return html`<figure><h3>${title}</h3>${new Html(svg)}<figcaption>${caption}</figcaption></figure>`;
-}
-
-function tiles({ summary }: AdvantagesResults): Html {
+function overview({ summary }: AdvantagesResults): Html {
   const { answers, forms } = summary;
   const both = (show: (form: FormSummary) => string) => forms.map(show).join(" / ");
   const facts: [string, string][] = [
@@ -44,9 +37,7 @@ function tiles({ summary }: AdvantagesResults): Html {
     [both(({ outcomePerStep }) => decimal(outcomePerStep, 2)), "outcome per extra sound step"],
   ];
   const names = forms.map(({ form }) => form).join(" / ");
-  return html`<div class="tiles">${facts.map(
-    ([value, label]) => html`<div class="tile"><b>${value}</b><span>${label}</span></div>`,
-  )}</div><p class="note">Two numbers: ${names}.</p>`;
+  return html`${tiles(facts)}<p class="note">Two numbers: ${names}.</p>`;
 }
 
 function modelTable(generators: readonly GeneratorSummary[], forms: readonly string[]): Html {

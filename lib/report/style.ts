@@ -14,6 +14,7 @@ figure h3{margin:0 0 4px}svg{display:block;width:100%;height:auto}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:12px;margin:20px 0}
 .tile b{display:block;font-size:22px;line-height:1.3}.tile span{color:var(--faint);font-size:13px}
 article{margin-bottom:16px}.question{white-space:pre-wrap;overflow-wrap:anywhere}
+details>summary{cursor:pointer;padding:4px 0;overflow-wrap:anywhere}details details{border-top:1px solid var(--grid)}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:4px 10px;text-align:left;border-bottom:1px solid var(--grid);vertical-align:top}
 th{color:var(--faint);font-weight:600;font-size:13px}

@@ -5,13 +5,13 @@ export function absent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** What a JSON value is, for messages; long ones are cut. */
+/** What a value is, for messages; long ones are cut. */
 export function kind(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "object") return "an object";
-  const text = JSON.stringify(value);
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 }
 
@@ -80,4 +80,12 @@ export function numbers(row: Unchecked, key: string, length: number, per: string
   if (values.length !== length)
     throw new RowError(`${key}: expected ${length} numbers, ${per}, got ${values.length}`);
   return values as number[];
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** Leaves out the keys that hold undefined, so that "absent" has one spelling. */
+export function defined<T extends object>(values: T): Defined<T> {
+  for (const key of Object.keys(values) as (keyof T)[]) if (values[key] === undefined) delete values[key];
+  return values as Defined<T>;
 }

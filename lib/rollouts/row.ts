@@ -59,7 +59,7 @@ function readRollout(row: Unchecked): Rollout {
       `first_error: expected -1 or the index of a step (0 to ${steps.length - 1}), got ${firstError}`,
     );
   }
-  return defined({
+  return check.defined({
     id: check.optional(row, "id", check.name),
     group: check.name(row, "group"),
     question: check.optional(row, "question", check.string),
@@ -97,7 +97,7 @@ function readTokens(row: Unchecked, steps: number): RolloutTokens | undefined {
   if (refLogProbs !== undefined && logProbs === undefined) {
     throw new RowError("ref_log_probs: expected log_probs and old_log_probs beside it");
   }
-  return defined({ ids, stepEnds, logProbs, oldLogProbs, refLogProbs });
+  return check.defined({ ids, stepEnds, logProbs, oldLogProbs, refLogProbs });
 }
 
 function readStepEnds(row: Unchecked, steps: number, tokens: number): number[] {
@@ -115,12 +115,4 @@ function readStepEnds(row: Unchecked, steps: number, tokens: number): number[] {
     );
   }
   return ends;
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-// Leaves out the keys that hold undefined, so that "absent" has one spelling.
-function defined<T extends object>(values: T): Defined<T> {
-  for (const key of Object.keys(values) as (keyof T)[]) if (values[key] === undefined) delete values[key];
-  return values as Defined<T>;
 }

@@ -25,7 +25,11 @@ export interface TestHub {
 export const hash = (algorithm: string, bytes: Uint8Array | string): string =>
   createHash(algorithm).update(bytes).digest("hex");
 
-export async function startHub(name: string, files: Map<string, Uint8Array>): Promise<TestHub> {
+export async function startHub(
+  name: string,
+  files: Map<string, Uint8Array>,
+  kind: "model" | "dataset" = "model",
+): Promise<TestHub> {
   const hub: TestHub = {
     url: "",
     requests: [],
@@ -36,7 +40,7 @@ export async function startHub(name: string, files: Map<string, Uint8Array>): Pr
     cut: undefined,
     before: undefined,
   };
-  const server = createServer((request, response) => answer(hub, name, request, response));
+  const server = createServer((request, response) => answer(hub, { name, kind }, request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   hub.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   afterAll(() => {
@@ -46,10 +50,20 @@ export async function startHub(name: string, files: Map<string, Uint8Array>): Pr
   return hub;
 }
 
-function answer(hub: TestHub, name: string, request: IncomingMessage, response: ServerResponse): void {
+interface Repository {
+  name: string;
+  kind: "model" | "dataset";
+}
+
+function answer(
+  hub: TestHub,
+  repository: Repository,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { pathname } = new URL(request.url!, "http://hub");
   hub.requests.push(pathname);
-  const [status, found] = route(hub, name, pathname, request.headers.authorization);
+  const [status, found] = route(hub, repository, pathname, request.headers.authorization);
   if (typeof found === "string") {
     send(hub, found, hub.files.get(found)!, request, response);
   } else {
@@ -61,7 +75,7 @@ function answer(hub: TestHub, name: string, request: IncomingMessage, response: 
 // A status with a JSON body, or with the name of a file.
 function route(
   hub: TestHub,
-  name: string,
+  { name, kind }: Repository,
   pathname: string,
   authorization: string | undefined,
 ): [status: number, found: object | string] {
@@ -69,11 +83,11 @@ function route(
     return [401, { error: "token wanted" }];
   }
   for (const revision of ["main", "v1", hub.commit]) {
-    if (pathname === `/api/models/${name}/revision/${revision}`) {
+    if (pathname === `/api/${kind}s/${name}/revision/${revision}`) {
       return [200, { _id: "1", id: name, sha: hub.commit, lastModified: "2025-01-01T00:00:00.000Z" }];
     }
-    if (pathname === `/api/models/${name}/tree/${revision}`) return [200, listing(hub.files)];
-    const prefix = `/${name}/resolve/${revision}/`;
+    if (pathname === `/api/${kind}s/${name}/tree/${revision}`) return [200, listing(hub.files)];
+    const prefix = `${kind === "model" ? "" : "/datasets"}/${name}/resolve/${revision}/`;
     const path = decodeURIComponent(pathname.slice(prefix.length));
     if (pathname.startsWith(prefix) && hub.files.has(path)) return [200, path];
   }

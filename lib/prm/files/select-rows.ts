@@ -9,7 +9,7 @@ import {
   type SelectionMethod,
   type Vote,
   weightedMajority,
-} from "../select.ts";
+} from "../../select.ts";
 
 /** How scored rows are read and chosen from. */
 export interface SelectOptions {

@@ -1,20 +1,16 @@
 import { MAX_LENGTH } from "../limits.ts";
 import { verify, verifyResponse } from "../verify.ts";
 import { hendrycks } from "./hendrycks.ts";
+import type { GraderName } from "./names.ts";
 import { prime } from "./prime.ts";
 import { qwen } from "./qwen.ts";
 import type { Grader } from "./types.ts";
 
 export { hendrycks } from "./hendrycks.ts";
+export { type GraderName, graderNames } from "./names.ts";
 export { prime } from "./prime.ts";
 export { type QwenOptions, qwen } from "./qwen.ts";
 export type { Grader, Pair } from "./types.ts";
-
-/** @internal Names of {@link graders}, for messages. */
-export const graderNames = ["default", "hendrycks", "prime", "qwen", "qwen-minerva"] as const;
-
-/** One of {@link graders}. */
-export type GraderName = (typeof graderNames)[number];
 
 /**
  * Graders by name. `default` is this library's own. The others reproduce a peer's verdicts, mistakes included, so that a

@@ -1,5 +1,5 @@
-import { ArgumentError } from "../errors.ts";
-import { describe } from "../validate.ts";
+import { ArgumentError } from "./errors.ts";
+import { describe } from "./validate.ts";
 
 /** Ways to choose one of several solutions. */
 export const selectionMethods = ["best-of-n", "majority", "weighted-majority"] as const;
