@@ -1,8 +1,13 @@
+// Flags that say how a thread finds its modules; those of the engine (`--expose-gc`) are refused in a list.
+const LOADING = /^(--require|-r|--import|--loader|--experimental-loader|--conditions|-C)(=|$)/;
+
 /**
- * @internal `execArgv` of a worker thread. Flags of the process are inherited when none are given (a list that holds one
- * of the engine's, `--expose-gc` say, is refused), except that `--input-type`, which is for a script on the command line,
- * keeps a thread from loading its file.
+ * @internal `execArgv` of a worker thread: without it the flags of the process are inherited, except that
+ * `--input-type`, which is for a script on the command line, would keep a thread from loading its file.
  */
 export function workerFlags(): { execArgv?: string[] } {
-  return process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {};
+  const flags = process.execArgv;
+  if (!flags.some((flag) => flag.startsWith("--input-type"))) return {};
+  const isValue = (i: number) => LOADING.exec(flags[i - 1] ?? "")?.[2] === "";
+  return { execArgv: flags.filter((flag, i) => LOADING.test(flag) || isValue(i)) };
 }
