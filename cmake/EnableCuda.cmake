@@ -23,10 +23,7 @@ if(MINFORM_HAS_CUDA)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-  # Every architecture in use, and PTX of the newest for those to come.
-  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
-    set(MINFORM_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90-real;100-real;120" CACHE STRING "CUDA architectures")
-  else()
-    set(MINFORM_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90" CACHE STRING "CUDA architectures")
-  endif()
+  # Few, for the time a build takes; PTX serves the architectures in between and those to come.
+  # scripts/cuda-resources.sh compiles for every one.
+  set(MINFORM_CUDA_ARCHITECTURES "75-virtual;80-real;90" CACHE STRING "CUDA architectures")
 endif()

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Registers, shared memory, spills and stack of every CUDA kernel as ptxas reports them. Fails when a kernel spills or has a
-# stack frame. Usage: cuda-resources.sh [architecture...], e.g. 80 90 (the default)
+# Compiles every CUDA kernel with warnings as errors, and prints its registers, shared memory, spills and stack as ptxas
+# reports them. Fails when a kernel spills or has a stack frame. Usage: cuda-resources.sh [architecture...]; without
+# arguments for all that the backend supports.
 set -euo pipefail
 cd "$(dirname "$0")/../native/cuda"
 nvcc=${CUDACXX:-nvcc}
-architectures=("${@:-80}")
-[ $# -eq 0 ] && architectures=(80 90)
+architectures=("$@")
+[ $# -eq 0 ] && architectures=(75 80 86 89 90 100 120)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for architecture in "${architectures[@]}"; do
-  for source in *.cu */*.cu; do
+  for source in $(find . -name "*.cu" | sort); do
     echo "source $architecture $source"
-    "$nvcc" -std=c++17 "-arch=sm_$architecture" --fmad=false -I. -I../include --resource-usage -cubin -o /dev/null "$source" 2>&1
+    "$nvcc" -std=c++17 "-arch=sm_$architecture" --fmad=false --Werror all-warnings -Xcompiler=-Wall,-Wextra -I. -I../include --resource-usage -cubin -o /dev/null "$source" 2>&1 || exit 1
   done
-done | c++filt >"$log"
+done | c++filt >"$log" || { cat "$log"; exit 1; }
 awk '
   $1 == "source" { architecture = $2; file = $3 }
   /Compiling entry function/ {
@@ -29,7 +30,6 @@ awk '
     kernels++
     if (spills > 0 || stack > 0) bad++
   }
-  /error/ { print; bad++ }
   END {
     if (kernels == 0) { print "no kernel was found"; exit 1 }
     if (bad > 0) { printf "%d kernels spill or have a stack frame\n", bad; exit 1 }

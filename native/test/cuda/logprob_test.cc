@@ -32,13 +32,14 @@ double fromBfloat16(uint16_t bits) {
   return value;
 }
 
-// Mostly of a size like real logits; every seventh is -Infinity where `holes` are asked for.
+// Mostly of a size like real logits, around `offset` where the type is wide; every seventh is -Infinity where `holes`
+// are asked for.
 template <class Stored>
-Logits<Stored> makeLogits(Element element, size_t count, bool holes) {
+Logits<Stored> makeLogits(Element element, size_t count, bool holes, double offset) {
   Deviates random(11);
   Logits<Stored> made{element, {}, {}};
   for (size_t i = 0; i < count; i++) {
-    double value = random.next() * 8 + 3;
+    double value = random.next() * 8 + offset;
     Stored stored;
     if (element == Element::float16) {
       stored = static_cast<Stored>((random.bits() & 0x83FF) | (12 + random.bits() % 7) << 10);
@@ -110,9 +111,9 @@ std::vector<int32_t> targetsFor(size_t rows, size_t columns) {
 }
 
 template <class T, class Stored>
-void agrees(Element element, int64_t rows, int64_t columns, double temperature, bool holes) {
+void agrees(Element element, int64_t rows, int64_t columns, double temperature, bool holes, double offset = 3) {
   const size_t count = static_cast<size_t>(rows * columns), rowCount = static_cast<size_t>(rows);
-  const Logits<Stored> logits = makeLogits<Stored>(element, count, holes && columns > 4);
+  const Logits<Stored> logits = makeLogits<Stored>(element, count, holes && columns > 4, offset);
   const std::vector<int32_t> targets = targetsFor(rowCount, static_cast<size_t>(columns));
   const double bound = element == Element::float64 ? 1e-13 : 1e-6;
 
@@ -185,7 +186,7 @@ void agrees(Element element, int64_t rows, int64_t columns, double temperature, 
 template <class T, class Stored>
 void bitsDependOnTheRowAlone(Element element) {
   const int64_t columns = 1003;
-  const std::vector<Stored> row = makeLogits<Stored>(element, static_cast<size_t>(columns), true).stored;
+  const std::vector<Stored> row = makeLogits<Stored>(element, static_cast<size_t>(columns), true, 3).stored;
   std::vector<Stored> many;
   for (int i = 0; i < 9; i++) many.insert(many.end(), row.begin(), row.end());
   const Uploaded<Stored> stored(many);
@@ -239,6 +240,7 @@ void undefinedRowsAreReported(Element element) {
   CHECK(backwardStatus(right, {1, 1}) == kOk);
   CHECK(backwardStatus({right[0], right[0]}, {1, 1}) == 1);
   CHECK(backwardStatus({right[0], -1e9}, {1, 1}) == 1);
+  CHECK(backwardStatus({right[0], right[1] + 1}, {1, 1}) == 1);
   CHECK(backwardStatus({NAN, right[1]}, {1, 1}) == 0);
   CHECK(backwardStatus(right, {1, T(NAN)}) == 1);
 }
@@ -260,6 +262,7 @@ void allOf(Element element) {
     agrees<T, Stored>(element, 3, columns, 1, false);
     agrees<T, Stored>(element, 2, columns, .7, true);
   }
+  agrees<T, Stored>(element, 2, 1000, .7, false, -5000);
   // Two tiles, rows on 16 bytes and not.
   agrees<T, Stored>(element, 1, 16392, 1.5, true);
   agrees<T, Stored>(element, 2, 16393, 1, true);

@@ -275,11 +275,13 @@ void intrinsics() {
       const int lane = laneIndex(), thread = static_cast<int>(threadIdx.x);
       double sums[2] = {static_cast<double>(thread), 1.0};
       blockReduce(sums, Sum());
+      double again[2] = {1.0, 0.0};
+      blockReduce(again, Sum());  // without a barrier in between: it must not meet the first one's shared memory
       out[thread * 6 + 0] = __shfl_down_sync(kAllLanes, lane, 3, 16);
       out[thread * 6 + 1] = __shfl_up_sync(kAllLanes, lane, 3);
       out[thread * 6 + 2] = __ballot_sync(kAllLanes, lane % 2 == 0);
       out[thread * 6 + 3] = __any_sync(kAllLanes, lane == 7) + 2 * __all_sync(kAllLanes, lane < 31);
-      out[thread * 6 + 4] = sums[0] + 10000 * sums[1];
+      out[thread * 6 + 4] = sums[0] + 10000 * sums[1] + again[0];
       out[thread * 6 + 5] = __shfl_sync(kAllLanes, lane, 5, 8);
     });
     double seen[64 * 6];
@@ -290,7 +292,7 @@ void intrinsics() {
       CHECK(seen[thread * 6 + 1] == (lane >= 3 ? lane - 3 : lane));
       CHECK(seen[thread * 6 + 2] == 0x55555555u);
       CHECK(seen[thread * 6 + 3] == 1);
-      CHECK(seen[thread * 6 + 4] == 2016 + 640000);
+      CHECK(seen[thread * 6 + 4] == 2016 + 640000 + 64);
       CHECK(seen[thread * 6 + 5] == lane / 8 * 8 + 5);
     }
   }
