@@ -412,6 +412,7 @@ int main() {
     allOf<double>();
     hugeReturnsAgree();
     overflowSaturates();
+    whitenAgrees<float>(300 * 4096 + 7, false, true, 1, 1, 1e-8);  // several blocks for each thread that merges
     whitenAgrees<double>(5000, false, true, 1e300, 0, 0);
     whitenAgrees<double>(5000, true, true, 1e-250, 0, 0);
   });

@@ -23,16 +23,22 @@ enum class Masking { none, some, most };
 template <class T>
 struct Batch {
   Deviates random{3};
-  std::vector<int32_t> offsets = offsetsOf(kLengths);
-  size_t rows = kLengths.size(), total = static_cast<size_t>(offsets.back());
+  std::vector<int32_t> offsets;
+  size_t rows, total;
   std::vector<uint8_t> mask;
   std::vector<double> promptTokens;
   Uploaded<int32_t> deviceOffsets{offsets}, deviceGroups{kGroups};
   Uploaded<uint8_t> deviceMask;
   Uploaded<double> devicePromptTokens;
 
-  explicit Batch(Masking masking)
-      : mask(makeMask(masking)), promptTokens(countPrompts()), deviceMask(mask), devicePromptTokens(promptTokens) {}
+  explicit Batch(Masking masking, const std::vector<int32_t>& lengths = kLengths)
+      : offsets(offsetsOf(lengths)),
+        rows(lengths.size()),
+        total(static_cast<size_t>(offsets.back())),
+        mask(makeMask(masking)),
+        promptTokens(countPrompts()),
+        deviceMask(mask),
+        devicePromptTokens(promptTokens) {}
 
   const uint8_t* maskOrNull() const { return mask.empty() ? nullptr : mask.data(); }
   Rows hostRows() const { return {offsets.data(), static_cast<int64_t>(rows)}; }
@@ -179,8 +185,8 @@ void klAgrees(KlEstimator estimator, KlGradient gradient, Masking masking, bool 
 }
 
 template <class T>
-void valueAgrees(Masking masking, const Setting& setting, bool clips) {
-  Batch<T> batch(masking);
+void valueAgrees(Masking masking, const Setting& setting, bool clips, const std::vector<int32_t>& lengths = kLengths) {
+  Batch<T> batch(masking, lengths);
   const std::vector<T> values = batch.perToken(1), old = batch.perToken(1), returns = batch.perToken(1);
   std::vector<T> expected(batch.total);
   std::vector<double> expectedSlots(kLossSlots);
@@ -327,6 +333,9 @@ void allOf() {
     entropyAgrees<T>(Masking::most, setting);
   }
   valueAgrees<T>(Masking::none, mean, false);
+  for (const Masking masking : {Masking::none, Masking::some, Masking::most}) {
+    valueAgrees<T>(masking, mean, true, {3, 34000, 600});  // more blocks than a warp has lanes
+  }
   entropyAgrees<T>(Masking::none, mean);
   for (const KlEstimator estimator : {KlEstimator::k1, KlEstimator::k2, KlEstimator::k3, KlEstimator::abs}) {
     for (const KlGradient gradient : {KlGradient::same, KlGradient::k2, KlGradient::importance}) {

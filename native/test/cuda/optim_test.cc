@@ -169,6 +169,17 @@ void extremeNorms() {
   CHECK(std::isnan(found.norm) && found.scale == 1 && status.read() == 33000 && guard.read() != kOk);
 }
 
+// More elements than the largest grid has threads.
+void longArrays() {
+  const size_t count = 8192 * 256 + 5;
+  std::vector<float> values(count, 1);
+  values[count - 1] = NAN;
+  const Uploaded<float> grads(values);
+  const StatusWord status;
+  optimCheckGrads<float>(grads.get(), static_cast<int64_t>(count), 1, nullptr, status.get(), nullptr, nullptr);
+  CHECK(status.read() == static_cast<int64_t>(count) - 1);
+}
+
 template <class T>
 void allOf() {
   for (const size_t count : {1, 31, 257, 5000}) stepAgrees<T>(count);
@@ -185,5 +196,6 @@ int main() {
   return runOnDevice([] {
     allOf<float>();
     allOf<double>();
+    longArrays();
   });
 }

@@ -2,9 +2,10 @@
 // included, on the device. A value that must be finite and is not has its lowest flat index reported in `status`;
 // outputs and statistics are then unspecified. `tokens` is offsets[count], the length of the token arrays.
 //
-// Agreement with the CPU kernels: outcomes and both kinds of leave-one-out run in the order of the CPU and have the
-// same bits. Reward-to-go, GAE, the optimal baseline and whitening are scans and trees: within 1e-12 (float64) or 1e-7
-// (float32) in norm ratio. Where float64 overflows they saturate as well, though not from the same token on.
+// Agreement with the CPU kernels: outcomes (but for GroupStd::batch), both kinds of leave-one-out and the reward
+// streams run in the order of the CPU and have the same bits. GroupStd::batch, reward-to-go, GAE, the optimal baseline
+// and whitening are scans and trees: within 1e-12 (float64) or 1e-7 (float32) in norm ratio. Where float64 overflows
+// they saturate as well, though not from the same token on.
 #pragma once
 
 #include "minform/advantage.h"
