@@ -6,6 +6,7 @@
 #include "minform/loss.h"
 #include "minform/optim.h"
 #include "minform/presets.h"
+#include "minform/sampling.h"
 
 namespace minform {
 
@@ -15,5 +16,6 @@ MINFORM_DISPATCH(logprob, LogProbKernels)
 MINFORM_DISPATCH(loss, LossKernels)
 MINFORM_DISPATCH(optim, OptimKernels)
 MINFORM_DISPATCH(presets, PresetKernels)
+MINFORM_DISPATCH(sampling, SamplingKernels)
 
 }  // namespace minform

@@ -17,7 +17,8 @@ struct RandomCounter {
 };
 
 // Uniform in [0, 1), 53 bits.
-MINFORM_HOST_DEVICE inline double uniformAt(uint64_t seed, const RandomCounter& at) {
+// Static: files that are compiled per instruction-set level must not share a copy.
+MINFORM_HOST_DEVICE static inline double uniformAt(uint64_t seed, const RandomCounter& at) {
   uint32_t c[4] = {at.step, at.sample, static_cast<uint32_t>(at.prompt), static_cast<uint32_t>(at.prompt >> 32)};
   uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
   for (int round = 0; round < 10; round++) {
