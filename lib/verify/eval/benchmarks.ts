@@ -1,11 +1,26 @@
 /** Where a benchmark keeps the answer of a problem; of several, the first that a row has. */
 export type GoldRule =
   /** The column is the answer. */
-  | { readonly kind: "column"; readonly key: string }
+  | {
+      /** Tells the rule. */
+      readonly kind: "column";
+      /** Name of the column that holds the answer, in lower case; rows may spell it in any case. */
+      readonly key: string;
+    }
   /** The last complete `\boxed{}` of a worked solution is the answer. */
-  | { readonly kind: "boxed"; readonly key: string }
+  | {
+      /** Tells the rule. */
+      readonly kind: "boxed";
+      /** Name of the column that holds the solution, in lower case; rows may spell it in any case. */
+      readonly key: string;
+    }
   /** A list of answers, each perhaps between dollar signs. */
-  | { readonly kind: "list"; readonly key: string };
+  | {
+      /** Tells the rule. */
+      readonly kind: "list";
+      /** Name of the column that holds the list, in lower case; rows may spell it in any case. */
+      readonly key: string;
+    };
 
 /** A benchmark with its conventions. */
 export interface Benchmark {

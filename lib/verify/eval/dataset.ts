@@ -18,6 +18,7 @@ export interface EvalDataset {
   readonly units: Benchmark["units"];
   /** Problems of the published set; undefined for other sets. */
   readonly size?: number;
+  /** In the order of the file, where no two have the same id or index. */
   readonly problems: readonly EvalProblem[];
 }
 
@@ -35,7 +36,7 @@ export interface LoadDatasetOptions extends HubOptions {
  *
  * @param source - a path; or `owner/name[@revision][#file]` on the hub, where the file is the only one, or the only one
  * for the test split, unless it is named
- * @throws {@link InputError} `ERR_INPUT` for a file that is not there or malformed, naming the file, the row and the keys
+ * @throws {@link index.InputError | InputError} `ERR_INPUT` for a file that is not there or malformed, naming the file, the row and the keys
  * that were expected; for two rows with one id
  */
 export async function loadDataset(source: string, options: LoadDatasetOptions = {}): Promise<EvalDataset> {

@@ -3,6 +3,7 @@ import { assertCount, assertNumber } from "../../validate.ts";
 
 /** A mean over problems with its 95 % confidence interval; numbers are shares of 1. */
 export interface Estimate {
+  /** The mean, in [0, 1]. */
   readonly value: number;
   /** Lower end; NaN when there is none (one problem whose value is no yes or no). */
   readonly low: number;
@@ -25,7 +26,7 @@ const Z = 1.959963984540054;
  * @param n - samples, >= 1
  * @param c - right ones, in [0, n]
  * @param k - in [1, n]
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE`
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE`
  */
 export function passAtK(n: number, c: number, k: number): number {
   assertCount(n, "n");
@@ -45,9 +46,17 @@ export function passAtK(n: number, c: number, k: number): number {
  *
  * @param right - successes, in [0, n]
  * @param n - trials, >= 1
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE`
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE`
  */
-export function wilson(right: number, n: number): { low: number; high: number } {
+export function wilson(
+  right: number,
+  n: number,
+): {
+  /** Lower end, in [0, 1]; 0 when nothing is right. */
+  low: number;
+  /** Upper end, in [0, 1]; 1 when all are right. */
+  high: number;
+} {
   assertCount(right, "right");
   assertCount(n, "n");
   assertNumber(n, "n", { low: 1 });
@@ -67,7 +76,7 @@ export function wilson(right: number, n: number): { low: number; high: number } 
  *
  * @param values - in [0, 1], one per problem
  * @param binary - whether the values are 0 or 1 by construction
- * @throws {@link ArgumentError} `ERR_SHAPE` for no problems, `ERR_ARGUMENT_VALUE` for a value outside [0, 1] or NaN
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_SHAPE` for no problems, `ERR_ARGUMENT_VALUE` for a value outside [0, 1] or NaN
  */
 export function estimate(values: readonly number[], binary: boolean): Estimate {
   const n = values.length;
@@ -90,7 +99,7 @@ function around(value: number, standardError: number): { low: number; high: numb
  * The unweighted mean of several datasets' values, as in PURE's table: a set of 30 problems counts as much as one of 675.
  * Its standard error is sqrt(sum of squared standard errors) / number of datasets.
  *
- * @throws {@link ArgumentError} `ERR_SHAPE` for no datasets
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_SHAPE` for no datasets
  */
 export function average(estimates: readonly Estimate[]): Estimate {
   const n = estimates.length;

@@ -50,8 +50,8 @@ const WINDOW = 256;
  * Samples that belong to no problem, come twice or cannot be read are listed in the results, as are problems without
  * their samples; nothing is left out silently.
  *
- * @throws {@link InputError} `ERR_INPUT` when no sample belongs to a problem
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for a k above the number of samples, or two datasets of one name
+ * @throws {@link index.InputError | InputError} `ERR_INPUT` when no sample belongs to a problem
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE` for a k above the number of samples, or two datasets of one name
  */
 export async function evaluate(generator: Generator, options: EvaluateOptions): Promise<EvalResults> {
   const { grader, datasets, samples, k, missing = "wrong", signal, sampling = settings.greedy } = options;

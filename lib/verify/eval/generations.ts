@@ -28,7 +28,7 @@ export interface GenerationsFile {
  * with `id` (or `unique_id`), `idx` or `question` saying which problem; optionally `dataset`, `reference` (or `gt`),
  * `finish_reason` (`"length"`: the response was cut at the token limit; a list beside a list of responses).
  *
- * @throws {@link InputError} `ERR_INPUT`, from the iteration, for a file that cannot be read
+ * @throws {@link index.InputError | InputError} `ERR_INPUT`, from the iteration, for a file that cannot be read
  */
 export function fileGenerator(files: readonly GenerationsFile[]): Generator {
   return {

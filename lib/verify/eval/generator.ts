@@ -19,6 +19,7 @@ export interface GeneratedSample {
   readonly types?: Readonly<Record<string, string>>;
   /** Number of the sample among those of its problem, from 0; without it, the order of arrival. */
   readonly sample?: number;
+  /** What the model wrote; it is cut at the first stop string and trimmed before it is graded. */
   readonly response: string;
   /** The response ended at the token limit. */
   readonly truncated?: boolean;
@@ -38,7 +39,9 @@ export interface BadSample {
 export interface GenerateRequest {
   /** Empty when there is no dataset. */
   readonly prompts: readonly EvalPrompt[];
+  /** How to sample; a source of finished responses has no use for it. */
   readonly sampling: Sampling;
+  /** Ends the generation; undefined when nothing is to end it. */
   readonly signal?: AbortSignal;
 }
 

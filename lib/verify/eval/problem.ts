@@ -10,6 +10,7 @@ export interface EvalProblem {
   readonly id: string;
   /** The row's `idx`; without one its place in the file, from 0. */
   readonly index: number;
+  /** The text of the problem; empty where samples bring their references but no question. */
   readonly question: string;
   /** The answer that counts as right. */
   readonly reference: string;

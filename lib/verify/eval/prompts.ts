@@ -4,10 +4,13 @@ import type { EvalProblem } from "./problem.ts";
 
 /** How an engine is to sample. */
 export interface Sampling {
+  /** >= 0; 0 is greedy. */
   readonly temperature: number;
+  /** Probability mass that is sampled from, in (0, 1]; 1 keeps all tokens. */
   readonly topP: number;
   /** Samples per problem. */
   readonly n: number;
+  /** Integer that an engine starts its random numbers from. */
   readonly seed: number;
   /** Most tokens of a response. */
   readonly maxTokens: number;
@@ -21,9 +24,35 @@ export const stopStrings: readonly string[] = ["</s>", "<|im_end|>", "<|endoftex
 /** Settings of published numbers. */
 export const sampling = {
   /** PURE's evaluation: greedy, one sample, 3000 tokens. */
-  greedy: { temperature: 0, topP: 1, n: 1, seed: 42, maxTokens: 3000, stop: stopStrings },
+  greedy: {
+    /** Greedy. */
+    temperature: 0,
+    /** All tokens. */
+    topP: 1,
+    /** One sample per problem. */
+    n: 1,
+    /** Without effect where decoding is greedy. */
+    seed: 42,
+    /** Most tokens of a response. */
+    maxTokens: 3000,
+    /** {@link stopStrings} */
+    stop: stopStrings,
+  },
   /** Models distilled from R1, as PURE evaluates them: long samples. */
-  r1: { temperature: 0.6, topP: 0.95, n: 1, seed: 42, maxTokens: 32768, stop: stopStrings },
+  r1: {
+    /** Sampled, somewhat sharper than the model's own distribution. */
+    temperature: 0.6,
+    /** The likeliest tokens that make up 95 % of the probability. */
+    topP: 0.95,
+    /** One sample per problem. */
+    n: 1,
+    /** Start of the random numbers. */
+    seed: 42,
+    /** Most tokens of a response, the thinking included. */
+    maxTokens: 32768,
+    /** {@link stopStrings} */
+    stop: stopStrings,
+  },
 } as const satisfies Record<string, Sampling>;
 
 /** Prompt templates by the names of PURE's evaluation. */
@@ -45,6 +74,7 @@ export interface EvalPrompt {
   readonly dataset: string;
   /** {@link EvalProblem.id} */
   readonly id: string;
+  /** The text for the model, the template filled with the question. */
   readonly prompt: string;
 }
 
@@ -52,7 +82,7 @@ export interface EvalPrompt {
  * The prompts of a dataset, in its order.
  *
  * @param template - a name, or a function of the question
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for an unknown name
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE` for an unknown name
  */
 export function buildPrompts(
   dataset: EvalDataset,

@@ -12,7 +12,7 @@ export interface VerifierGrader extends EvalGrader, AsyncDisposable {
  * {@link createVerifier} as a grader: responses are graded in threads, under a hard time limit. Under the rules of `qwen`
  * datasets that keep units are graded by `qwen-minerva`.
  *
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
  */
 export function verifierGrader(options: VerifierOptions = {}): VerifierGrader {
   const { grader: name = "default" } = options;

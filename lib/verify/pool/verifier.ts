@@ -45,7 +45,7 @@ export interface Verifier {
  * slices of a few milliseconds; all others go to worker threads. One that takes longer than the time limit gets status
  * `timeout` and its thread is replaced: neither a verdict nor a crash of one pair touches another.
  *
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
  */
 export function createVerifier(options: VerifierOptions = {}): Verifier {
   const {

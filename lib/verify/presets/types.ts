@@ -3,8 +3,18 @@ import type { Verdict } from "../types.ts";
 
 /** A prediction, or a whole response that holds one, and what it should be. */
 export type Pair =
-  | { readonly prediction: string; readonly reference: string }
-  | { readonly response: string; readonly reference: string };
+  | {
+      /** An answer, without the text around it. */
+      readonly prediction: string;
+      /** The right answer. */
+      readonly reference: string;
+    }
+  | {
+      /** What a model wrote, the answer somewhere in it. */
+      readonly response: string;
+      /** The right answer. */
+      readonly reference: string;
+    };
 
 /** Decides on a pair. */
 export type Grader = (pair: Pair) => Verdict;

@@ -21,7 +21,7 @@ export interface RewardOptions extends VerifierOptions {
    */
   readonly unknown?: readonly string[];
   /**
-   * What an unscorable response gets: `nan` (default), which {@link rloo} and its like leave out with
+   * What an unscorable response gets: `nan` (default), which {@link index.rloo | rloo} and its like leave out with
    * `unscorable: "exclude"`, or `solved`, the value of a right answer, as PURE does.
    */
   readonly unscorable?: "nan" | "solved";
@@ -69,7 +69,7 @@ export interface RewardFunction {
  * cannot be read makes the response unscorable instead of paying it. To be added after credit assignment, as its own
  * stream.
  *
- * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
+ * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
  */
 export function createReward(options: RewardOptions = {}): RewardFunction {
   const {
