@@ -25,4 +25,10 @@ export interface Verdict {
 export interface VerifyOptions {
   /** Milliseconds that one pair may take; default 1000. Work is counted too, so slow machines give the same verdicts. */
   readonly timeLimit?: number;
+  /**
+   * What a decimal as reference means. `exact` (default): that number. `significant`: a measured value, which every
+   * number is equal to that rounds to it at its last digit: 2.449 to 2.45, 4.53e33 to 4.5e33; never the reverse. Whole
+   * numbers without a power of ten, and fractions, are exact all the same.
+   */
+  readonly decimals?: "exact" | "significant";
 }

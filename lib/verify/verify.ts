@@ -6,6 +6,7 @@ import { type Normalized, normalize } from "./normalize/index.ts";
 import { Budget, Exhausted } from "./numeric/budget.ts";
 import { loadReader } from "./numeric/reader.ts";
 import { compareTokens } from "./structure/compare.ts";
+import { asRounded } from "./structure/rounded.ts";
 import type { Verdict, VerifyOptions } from "./types.ts";
 
 /** Steps of work for one pair; a step takes about a microsecond. */
@@ -16,8 +17,8 @@ const STEPS = 500_000;
  *
  * In layers: the same notation; exact fractions; form (lists, tuples, intervals, sets, matrices, relations, units, ...)
  * with numbers compared exactly or, where they are no fractions, to 43 digits, and expressions with variables at seeded
- * points. No tolerance: a decimal is not equal to a number that it only comes near to. Symmetric in its arguments, save
- * for which of them a status names.
+ * points. No tolerance: a decimal is not equal to a number that it only comes near to, unless `decimals` says that the
+ * reference is rounded. Symmetric in its arguments without that option, save for which of them a status names.
  *
  * Work is bounded, but this thread does it: for text that may be hostile use {@link createVerifier}, which can stop it.
  *
@@ -25,7 +26,7 @@ const STEPS = 500_000;
  * @param reference - the right answer
  */
 export function verify(prediction: string, reference: string, options: VerifyOptions = {}): Verdict {
-  return quickVerdict(prediction, reference) ?? slowVerdict(prediction, reference, options);
+  return quickVerdict(prediction, reference, options) ?? slowVerdict(prediction, reference, options);
 }
 
 /**
@@ -49,7 +50,11 @@ function blank(text: unknown): boolean {
 }
 
 /** @internal The verdict of the layers that take microseconds; undefined when it needs the others. */
-export function quickVerdict(prediction: string, reference: string): Verdict | undefined {
+export function quickVerdict(
+  prediction: string,
+  reference: string,
+  { decimals }: VerifyOptions = {},
+): Verdict | undefined {
   if (blank(reference)) return { status: "badReference", detail: "empty" };
   if (blank(prediction)) return { status: "noAnswer" };
   if (prediction === reference) return { status: "equal", by: "notation" };
@@ -60,7 +65,8 @@ export function quickVerdict(prediction: string, reference: string): Verdict | u
   if (problem !== undefined) return problem;
   const [x, y] = [readExact(a.tokens), readExact(b.tokens)];
   if (x === undefined || y === undefined) return undefined;
-  return { status: sameRational(x, y) ? "equal" : "different", by: "exact" };
+  if (sameRational(x, y)) return { status: "equal", by: "exact" };
+  return decimals === "significant" ? undefined : { status: "different", by: "exact" };
 }
 
 function tooLong(prediction: string, reference: string): Verdict {
@@ -74,11 +80,17 @@ function problemOf(a: Normalized, b: Normalized): Verdict | undefined {
   return a.problem === undefined ? undefined : { status: "unparsed", detail: a.problem };
 }
 
-function slowVerdict(prediction: string, reference: string, { timeLimit = 1000 }: VerifyOptions): Verdict {
+function slowVerdict(
+  prediction: string,
+  reference: string,
+  { timeLimit = 1000, decimals }: VerifyOptions,
+): Verdict {
   try {
     loadReader(); // before the clock runs
     const budget = new Budget(STEPS, timeLimit);
-    const outcome = compareTokens(normalize(prediction).tokens, normalize(reference).tokens, budget);
+    const { tokens } = normalize(reference);
+    const expected = decimals === "significant" ? tokens.map(asRounded) : tokens;
+    const outcome = compareTokens(normalize(prediction).tokens, expected, budget);
     if (outcome === "unknown") return { status: "unparsed", detail: "no common form" };
     return { status: outcome, by: "structure" };
   } catch (error) {

@@ -9,18 +9,27 @@ export interface VerifierGrader extends EvalGrader, AsyncDisposable {
 }
 
 /**
- * {@link createVerifier} as a grader: responses are graded in threads, under a hard time limit. Under the rules of `qwen`
- * datasets that keep units are graded by `qwen-minerva`.
+ * {@link createVerifier} as a grader: responses are graded in threads, under a hard time limit. Datasets that keep units
+ * hold measured values: under the rules of `default` their decimals are `significant` unless `decimals` says otherwise
+ * (votes compare exactly, as that relation has two sides); under those of `qwen` they are graded by `qwen-minerva`.
  *
  * @throws {@link index.ArgumentError | ArgumentError} `ERR_ARGUMENT_VALUE` for options out of range
  */
 export function verifierGrader(options: VerifierOptions = {}): VerifierGrader {
   const { grader: name = "default" } = options;
-  const plain = createVerifier(options);
-  const keeping = name === "qwen" ? createVerifier({ ...options, grader: "qwen-minerva" }) : plain;
-  const by = (units: EvalDataset["units"]): Verifier => (units === "kept" ? keeping : plain);
+  const all: Verifier[] = [];
+  const make = (settings: VerifierOptions): Verifier => {
+    const made = createVerifier({ ...options, ...settings });
+    all.push(made);
+    return made;
+  };
+  const plain = make({});
+  const keeping = keepingOptions(options);
+  const measuring = keeping === undefined ? plain : make(keeping);
+  const by = (units: EvalDataset["units"]): Verifier => (units === "kept" ? measuring : plain);
+  const voting = name === "default" ? make({ decimals: "exact" }) : undefined;
   const close = async () => {
-    await Promise.all([plain.close(), keeping.close()]);
+    await Promise.all(all.map((verifier) => verifier.close()));
   };
   return {
     name,
@@ -35,10 +44,16 @@ export function verifierGrader(options: VerifierOptions = {}): VerifierGrader {
       return items.map((item) => found.get(item)!);
     },
     async same(a, b, units) {
-      const [verdict] = await by(units).verify([{ prediction: a, reference: b }]);
+      const [verdict] = await (voting ?? by(units)).verify([{ prediction: a, reference: b }]);
       return verdict!.status === "equal";
     },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+// What differs for datasets that keep units.
+function keepingOptions({ grader = "default", decimals }: VerifierOptions): VerifierOptions | undefined {
+  if (grader === "qwen") return { grader: "qwen-minerva" };
+  return grader === "default" && decimals === undefined ? { decimals: "significant" } : undefined;
 }

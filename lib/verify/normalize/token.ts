@@ -10,6 +10,8 @@ export interface Token {
   readonly space: boolean;
   /** Upright: from `\text`, `\mathrm` and their like. */
   readonly roman: boolean;
+  /** A number that stands for all that round to it. */
+  readonly rounded?: true;
 }
 
 /** @internal A token that stands where it is needed. */

@@ -19,10 +19,10 @@ const SHORT = 20_000;
 /** @internal The verdict on a pair where it takes microseconds; undefined for all others. */
 export function gradeQuickly(pair: Pair, options: GradingOptions): Verdict | undefined {
   if ((options.grader ?? "default") !== "default") return undefined;
-  if (!("response" in pair)) return quickVerdict(pair.prediction, pair.reference);
+  if (!("response" in pair)) return quickVerdict(pair.prediction, pair.reference, options);
   if (typeof pair.response === "string" && pair.response.length > SHORT) return undefined;
   const answer = extractAnswer(pair.response, options);
   if (answer === undefined) return verifyResponse(pair.response, pair.reference, options);
-  const verdict = quickVerdict(answer, pair.reference);
+  const verdict = quickVerdict(answer, pair.reference, options);
   return verdict && { ...verdict, answer };
 }

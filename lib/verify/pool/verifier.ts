@@ -57,6 +57,7 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
   assertNumber(memoryLimit, "memoryLimit", { low: 16 });
   assertNumber(grading.timeLimit ?? 1000, "timeLimit", { low: 0, open: true });
   assertOneOf(grading.grader ?? "default", "grader", graderNames);
+  assertOneOf(grading.decimals ?? "exact", "decimals", ["exact", "significant"]);
   assertOneOf(grading.fallback ?? "none", "fallback", ["none", "phrases", "lastNumber"]);
   return new Pool(Math.max(1, workers), memoryLimit, grading);
 }

@@ -1,6 +1,7 @@
 import { readExact } from "../exact/read.ts";
 import { is, nesting, render, type Token } from "../normalize/token.ts";
 import { TRIGONOMETRIC } from "./names.ts";
+import { roundingOf } from "./rounded.ts";
 import { DOLLARS, isUnit, readUnit, type Unit } from "./units.ts";
 import type { Scalar } from "./value.ts";
 
@@ -12,7 +13,9 @@ export function readScalar(tokens: readonly Token[]): Scalar {
   const { value, mark } = splitMark(amount, words);
   const unit = money ? DOLLARS : mark === undefined || words.length > 1 ? unitOf(words) : undefined;
   const rest = value.length > 0 ? value : tokens;
-  return { kind: "scalar", key: render(tokens), tokens: rest, exact: readExact(rest), mark, unit };
+  const exact = readExact(rest);
+  const rounding = roundingOf(rest, exact);
+  return { kind: "scalar", key: render(tokens), tokens: rest, exact, rounding, mark, unit };
 }
 
 // "thousand dollars" is a number and a unit; a word in front that counts ("5 large boxes") is neither.

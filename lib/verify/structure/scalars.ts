@@ -3,7 +3,7 @@ import type { Rational } from "../exact/rational.ts";
 import { Unreadable } from "../limits.ts";
 import type { Token } from "../normalize/token.ts";
 import type { Budget } from "../numeric/budget.ts";
-import { compareExpressions } from "../numeric/compare.ts";
+import { compareExpressions, toDouble } from "../numeric/compare.ts";
 import { call, type Expression } from "../numeric/expression.ts";
 import { readExpression } from "../numeric/reader.ts";
 import type { Unit } from "./units.ts";
@@ -52,17 +52,32 @@ function factorOf(value: Rational): Expression | undefined {
 type Factors = readonly (Expression | undefined)[];
 
 function compareScaled(a: Scalar, as: Factors, b: Scalar, bs: Factors, budget: Budget): Outcome {
-  const [x, y] = [scaledExactly(a, as), scaledExactly(b, bs)];
-  if (x !== undefined && y !== undefined) return q.sameRational(x, y) ? "equal" : "different";
+  const [x, y] = [scaledExactly(a.exact, as), scaledExactly(b.exact, bs)];
+  const reach = scaledExactly(a.rounding, as) ?? scaledExactly(b.rounding, bs);
+  if (x !== undefined && y !== undefined) {
+    if (q.sameRational(x, y)) return "equal";
+    const apart = reach && q.add(x, q.negate(y));
+    return apart && within(apart, reach) ? "equal" : "different";
+  }
   try {
-    return compareExpressions(scaled(a, as), scaled(b, bs), budget);
+    const [left, right] = [scaled(a, as), scaled(b, bs)];
+    if (reach !== undefined) {
+      const apart = toDouble(call("add", left, call("negate", right)), budget);
+      if (apart !== undefined) return Math.abs(apart) <= q.toNumber(reach) ? "equal" : "different";
+    }
+    return compareExpressions(left, right, budget);
   } catch (error) {
     if (error instanceof Unreadable) return "unknown";
     throw error;
   }
 }
 
-function scaledExactly({ exact }: Scalar, factors: Factors): Rational | undefined {
+function within(apart: Rational, reach: Rational): boolean {
+  const beyond = q.add(q.sign(apart) < 0 ? q.negate(apart) : apart, q.negate(reach));
+  return beyond !== undefined && q.sign(beyond) <= 0;
+}
+
+function scaledExactly(exact: Rational | undefined, factors: Factors): Rational | undefined {
   let value = exact;
   for (const factor of factors) {
     if (factor === undefined) continue;

@@ -9,6 +9,8 @@ export interface Scalar {
   readonly tokens: readonly Token[];
   /** Its value, where it is one of the common forms of a number. */
   readonly exact: Rational | undefined;
+  /** How far from `exact` a number may be to round to it; undefined where only that number will do. */
+  readonly rounding: Rational | undefined;
   readonly mark: "percent" | "degrees" | undefined;
   /** Undefined without one, and for words that are none. */
   readonly unit: Unit | undefined;
