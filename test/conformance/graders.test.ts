@@ -31,7 +31,7 @@ if (found === undefined) {
     if (process.env.MINFORM_GRADING_SHOW) {
       for (const row of other)
         console.info(
-          `${row.category}, ${peer} says ${row.peers[peer]}: ${row.prediction.slice(0, 100)} | ${row.reference}`,
+          `${row.id} ${row.category}, ${peer} says ${row.peers[peer]}: ${row.prediction.slice(0, 100)} | ${row.reference}`,
         );
     }
     expect(1 - other.length / rows.length).toBeGreaterThanOrEqual(

@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(folder))("real solutions", () => {
       ) as Solution[]) {
         const reference = references.get(id);
         if (reference === undefined) continue;
-        const { status } = verifyResponse(steps.join("\n\n"), reference);
+        const { status, answer } = verifyResponse(steps.join("\n\n"), reference);
         const agrees = (status === "equal") === correct;
         all++;
         if (agrees) agreeing++;
@@ -41,6 +41,8 @@ describe.skipIf(!existsSync(folder))("real solutions", () => {
         if (agrees) agreeingAnswered++;
         else if (correct) missed++;
         else wronglyEqual++;
+        if (!agrees && process.env.MINFORM_GRADING_SHOW)
+          console.info(`${id}, labelled ${correct ? "right" : "wrong"}: ${answer} | ${reference}`);
       }
     }
     const share = (a: number, b: number): string => `${a} of ${b} (${((100 * a) / b).toFixed(2)} %)`;
