@@ -13,5 +13,14 @@ export const MAX_BITS = 100_000;
 /** @internal Terms of a finite sum or product. */
 export const MAX_TERMS = 2000;
 
-/** @internal What stops the reading of an answer: it is no mathematics, or too much of it. */
-export class Unreadable extends Error {}
+/**
+ * @internal What stops the reading of an answer: it is no mathematics, or too much of it. No Error: it is common, and a
+ * stack trace is dear.
+ */
+export class Unreadable {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}

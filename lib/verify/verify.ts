@@ -3,6 +3,7 @@ import { readExact } from "./exact/read.ts";
 import { type ExtractOptions, extractAnswer } from "./extract/extract.ts";
 import { MAX_LENGTH, Unreadable } from "./limits.ts";
 import { type Normalized, normalize } from "./normalize/index.ts";
+import type { Token } from "./normalize/token.ts";
 import { Budget, Exhausted } from "./numeric/budget.ts";
 import { loadReader } from "./numeric/reader.ts";
 import { compareTokens } from "./structure/compare.ts";
@@ -26,7 +27,8 @@ const STEPS = 500_000;
  * @param reference - the right answer
  */
 export function verify(prediction: string, reference: string, options: VerifyOptions = {}): Verdict {
-  return quickVerdict(prediction, reference, options) ?? slowVerdict(prediction, reference, options);
+  const found = settle(prediction, reference, options);
+  return "status" in found ? found : slowVerdict(found, options);
 }
 
 /**
@@ -53,8 +55,19 @@ function blank(text: unknown): boolean {
 export function quickVerdict(
   prediction: string,
   reference: string,
-  { decimals }: VerifyOptions = {},
+  options: VerifyOptions = {},
 ): Verdict | undefined {
+  const found = settle(prediction, reference, options);
+  return "status" in found ? found : undefined;
+}
+
+interface Open {
+  readonly prediction: readonly Token[];
+  readonly reference: readonly Token[];
+}
+
+/** A verdict, or what the other layers start from. */
+function settle(prediction: string, reference: string, { decimals }: VerifyOptions): Verdict | Open {
   if (blank(reference)) return { status: "badReference", detail: "empty" };
   if (blank(prediction)) return { status: "noAnswer" };
   if (prediction === reference) return { status: "equal", by: "notation" };
@@ -64,9 +77,10 @@ export function quickVerdict(
   const problem = problemOf(a, b);
   if (problem !== undefined) return problem;
   const [x, y] = [readExact(a.tokens), readExact(b.tokens)];
-  if (x === undefined || y === undefined) return undefined;
+  const open: Open = { prediction: a.tokens, reference: b.tokens };
+  if (x === undefined || y === undefined) return open;
   if (sameRational(x, y)) return { status: "equal", by: "exact" };
-  return decimals === "significant" ? undefined : { status: "different", by: "exact" };
+  return decimals === "significant" ? open : { status: "different", by: "exact" };
 }
 
 function tooLong(prediction: string, reference: string): Verdict {
@@ -81,16 +95,14 @@ function problemOf(a: Normalized, b: Normalized): Verdict | undefined {
 }
 
 function slowVerdict(
-  prediction: string,
-  reference: string,
+  { prediction, reference }: Open,
   { timeLimit = 1000, decimals }: VerifyOptions,
 ): Verdict {
   try {
     loadReader(); // before the clock runs
     const budget = new Budget(STEPS, timeLimit);
-    const { tokens } = normalize(reference);
-    const expected = decimals === "significant" ? tokens.map(asRounded) : tokens;
-    const outcome = compareTokens(normalize(prediction).tokens, expected, budget);
+    const expected = decimals === "significant" ? reference.map(asRounded) : reference;
+    const outcome = compareTokens(prediction, expected, budget);
     if (outcome === "unknown") return { status: "unparsed", detail: "no common form" };
     return { status: outcome, by: "structure" };
   } catch (error) {

@@ -9,7 +9,7 @@ const atom = fc.oneof(
 /** Expressions of a few levels. */
 export const expressions: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
-    { depthSize: "small", withCrossShrink: true },
+    { depthSize: "small", maxDepth: 3, withCrossShrink: true },
     atom,
     fc
       .tuple(tie("node"), fc.constantFrom("+", "-", "\\cdot ", "/", "*"), tie("node"))

@@ -464,4 +464,25 @@ export const kinds: Readonly<Record<string, Kind>> = {
       ["even", "odd"],
     ],
   },
+  "times of day with their half": {
+    equal: [
+      ["3:30\\text{ p.m.}", "3:30 \\text{ PM}"],
+      ["3:30 am", "3:30\\text{ a.m.}"],
+    ],
+    different: [
+      ["3:30 \\text{ AM}", "3:30 \\text{ PM}"],
+      ["3:30\\text{ a.m.}", "3:30\\text{ p.m.}"],
+      ["3:31\\text{ PM}", "3:30\\text{ PM}"],
+    ],
+  },
+  "sets by a condition": {
+    equal: [
+      ["\\{x: x>2\\}", "(2,\\infty)"],
+      ["\\{x \\in \\mathbb{R} \\mid -1 \\le x < 3\\}", "[-1,3)"],
+    ],
+    different: [
+      ["\\{x: x>2\\}", "[2,\\infty)"],
+      ["\\{x \\in \\mathbb{Z}: x>2\\}", "(2,\\infty)"],
+    ],
+  },
 };

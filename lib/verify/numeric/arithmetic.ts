@@ -1,7 +1,13 @@
 import type { Rational } from "../exact/rational.ts";
 
-/** @internal Thrown where a value does not exist, or cannot be told. */
-export class Undefined extends Error {}
+/** @internal Thrown where a value does not exist, or cannot be told. No Error: it is common, and a stack trace is dear. */
+export class Undefined {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
 
 /** @internal Complex arithmetic of some precision; what is not here is made from it in `evaluate`. */
 export interface Arithmetic<T> {

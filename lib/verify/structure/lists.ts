@@ -22,18 +22,32 @@ export function compareUnordered(a: readonly Value[], b: readonly Value[], compa
   const [left, right] = [keys(a), keys(b)];
   const restA = a.filter(({ key }) => !right.has(key));
   const restB = b.filter(({ key }) => !left.has(key));
+  const known = remembering(compare);
   let outcome: Outcome = "equal";
   for (const [some, all] of [
     [restA, b],
     [restB, a],
   ] as const) {
     for (const item of some) {
-      const found = search(item, all, compare);
+      const found = search(item, all, known);
       if (found === "different") return found;
       if (found === "unknown") outcome = found;
     }
   }
   return outcome;
+}
+
+// Both directions of the matching need most pairs.
+function remembering(compare: Compare): Compare {
+  const outcomes = new Map<Value, Map<Value, Outcome>>();
+  return (a, b) => {
+    const found = outcomes.get(a)?.get(b) ?? outcomes.get(b)?.get(a);
+    if (found !== undefined) return found;
+    const outcome = compare(a, b);
+    const row = outcomes.get(a) ?? new Map<Value, Outcome>();
+    outcomes.set(a, row.set(b, outcome));
+    return outcome;
+  };
 }
 
 function search(item: Value, all: readonly Value[], compare: Compare): Outcome {

@@ -135,12 +135,23 @@ function readBracketed(tokens: readonly Token[], key: string): Value | undefined
   const inside = tokens.slice(1, -1);
   if (is(first, "\\{") && is(last, "\\}")) {
     const { parts, join } = splitList(inside);
-    const condition = splitTop(inside, (found) => is(found, "|", ":")).parts.length > 1;
-    return condition ? { kind: "opaque", key } : readList("set", key, parts, join);
+    const described = splitTop(inside, (found) => is(found, "|", ":")).parts;
+    if (described.length === 1) return readList("set", key, parts, join);
+    return readDescription(described, key) ?? { kind: "opaque", key };
   }
   if (is(first, "\\langle") && is(last, "\\rangle")) return readTuple(inside, key, "(", ")");
   if (!is(first, "(", "[") || !is(last, ")", "]")) return undefined;
   return readTuple(inside, key, first!.text as "(" | "[", last!.text as ")" | "]");
+}
+
+// {x : x > 2}, {x in R : x > 2}: the condition, which is the set of what meets it.
+function readDescription(parts: readonly (readonly Token[])[], key: string): Value | undefined {
+  const [element = [], condition = []] = parts;
+  const [name, among, set] = element;
+  const real = element.length === 1 || (element.length === 3 && is(among, "\\in") && is(set, "\\R"));
+  const about = condition.some(({ kind, text }) => kind === "letter" && text === name?.text);
+  if (parts.length !== 2 || name?.kind !== "letter" || !real || !about) return undefined;
+  return splitList(condition).parts.length === 1 ? readRelation(condition, key) : undefined;
 }
 
 function readTuple(

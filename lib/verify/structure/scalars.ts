@@ -100,5 +100,27 @@ export function expressionOf({
   exact?: Rational | undefined;
   tokens: readonly Token[];
 }): Expression {
-  return exact === undefined ? readExpression(tokens) : constant(exact);
+  return exact === undefined ? readOnce(tokens) : constant(exact);
+}
+
+// An element of a list is compared with every element of the other one, but read once.
+const known = new WeakMap<readonly Token[], Expression | Unreadable>();
+
+function readOnce(tokens: readonly Token[]): Expression {
+  let found = known.get(tokens);
+  if (found === undefined) {
+    found = attempt(tokens);
+    known.set(tokens, found);
+  }
+  if (found instanceof Unreadable) throw found;
+  return found;
+}
+
+function attempt(tokens: readonly Token[]): Expression | Unreadable {
+  try {
+    return readExpression(tokens);
+  } catch (error) {
+    if (error instanceof Unreadable) return error;
+    throw error;
+  }
 }

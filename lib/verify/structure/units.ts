@@ -33,8 +33,8 @@ charge 1 coulomb
 amount 1 mol mole
 angle 1 rad radian
 number 1e2 hundred; 1e3 thousand; 1e6 million; 1e9 billion; 1e12 trillion; 12 dozen
-am 1 am
-pm 1 pm
+am 1 am AM
+pm 1 pm PM
 east 1 east
 west 1 west
 north 1 north
