@@ -31,7 +31,6 @@ template <class Element, int kWide, bool DepthContiguous, int kThreads>
 struct StagedOperand {
   static constexpr int kLines = DepthContiguous ? kWide : kDepthStep, kLength = DepthContiguous ? kDepthStep : kWide;
   static constexpr int kLeading = kLength + 8, kElements = kLines * kLeading;
-  static constexpr int kPack = Pack<Element>::kSize, kPacksPerLine = kLength / kPack;
 
   Global<const Element> data;
   int64_t leading, wide;
@@ -41,6 +40,7 @@ struct StagedOperand {
       : data(static_cast<const Element*>(operand.data)), leading(operand.leading), wide(wide), packs(operand.packs) {}
 
   __device__ __forceinline__ void fill(const Shared<Element>& stage, int64_t first, int64_t k, int64_t depthEnd) const {
+    constexpr int kPack = Pack<Element>::kSize, kPacksPerLine = kLength / kPack;
     const int64_t line0 = DepthContiguous ? first : k, column0 = DepthContiguous ? k : first;
     const int64_t lineEnd = DepthContiguous ? wide : depthEnd, columnEnd = DepthContiguous ? depthEnd : wide;
 #pragma unroll
