@@ -10,7 +10,7 @@ run() {
   shift 2
   cmake -S . -B "build-native/$name" -DMINFORM_TESTS=ON -DMINFORM_CUDA=OFF "$@" >/dev/null
   cmake --build "build-native/$name" --parallel "$(nproc)" >"build-native/$name.log" 2>&1 || { cat "build-native/$name.log"; exit 1; }
-  ctest --test-dir "build-native/$name" --output-on-failure --tests-regex "$filter"
+  ctest --test-dir "build-native/$name" --parallel "$(nproc)" --output-on-failure --tests-regex "$filter"
 }
 
 mkdir -p build-native
