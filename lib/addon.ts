@@ -5,6 +5,7 @@ import type { LossKernels } from "./loss/kernels.ts";
 import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
+import type { ModelKernels } from "./train/engine/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -26,6 +27,7 @@ export interface Addon {
   logprob: LogProbKernels;
   loss: LossKernels;
   metrics: MetricsKernels;
+  model: ModelKernels;
   optim: OptimKernels;
   presets: PresetKernels;
 }

@@ -1,6 +1,7 @@
 /**
- * Training: the embedded task.
+ * Training: the engine, and the embedded task.
  *
  * @packageDocumentation
  */
 export * from "./arithmetic/index.ts";
+export * from "./engine/index.ts";
