@@ -79,6 +79,10 @@ void interleaveColumns(const T* source, int64_t stride, int64_t rows, int64_t de
   constexpr int64_t kSquare = 32;  // so many rows of the source stay in the first-level cache
   for (int64_t begin = 0; begin < depth; begin += kSquare) {
     const int64_t end = smaller(depth, begin + kSquare);
+    for (int64_t k = end; k < smaller(depth, end + kSquare); k++) {
+      for (int64_t i = 0; i < rows; i += 64 / static_cast<int64_t>(sizeof(T)))
+        __builtin_prefetch(source + k * stride + i);
+    }
     int64_t i = 0;
     for (; i + kTileRows <= rows; i += kTileRows) {
       T* tile = left + i * depth;
