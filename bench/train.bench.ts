@@ -3,15 +3,32 @@ import type { BenchCase } from "./case.ts";
 
 // The same shapes in bench/torch/train.py: the small one is that of verl's digit task.
 const SHAPES = {
-  small: { hidden_size: 128, intermediate_size: 344, num_hidden_layers: 4, num_attention_heads: 4, vocab_size: 16 },
-  big: { hidden_size: 512, intermediate_size: 1536, num_hidden_layers: 3, num_attention_heads: 8, vocab_size: 512 },
+  small: {
+    hidden_size: 128,
+    intermediate_size: 344,
+    num_hidden_layers: 4,
+    num_attention_heads: 4,
+    vocab_size: 16,
+  },
+  big: {
+    hidden_size: 512,
+    intermediate_size: 1536,
+    num_hidden_layers: 3,
+    num_attention_heads: 8,
+    vocab_size: 512,
+  },
 };
 const LENGTH = 48;
 const PROMPT = 8;
 
 export default (): BenchCase[] =>
   Object.entries(SHAPES).flatMap(([shape, sizes]) => {
-    const config = { model_type: "llama", max_position_embeddings: 2048, tie_word_embeddings: false, ...sizes };
+    const config = {
+      model_type: "llama",
+      max_position_embeddings: 2048,
+      tie_word_embeddings: false,
+      ...sizes,
+    };
     const model = createModel(config, { heads: { lm: true } });
     const optimizer = new Optimizer(model);
     return [64, 256].flatMap((rows): BenchCase[] => [
@@ -42,7 +59,10 @@ async function step(model: TrainableModel, optimizer: Optimizer, rows: number): 
   const ids = batch(rows, LENGTH, model.config.vocabSize);
   const reads = ids.data.map((_, i) => i).filter((i) => i % LENGTH !== LENGTH - 1);
   const pass = await model.forward(ids);
-  const of = await pass.logProbs(reads, reads.map((i) => ids.data[i + 1]!));
+  const of = await pass.logProbs(
+    reads,
+    reads.map((i) => ids.data[i + 1]!),
+  );
   const gradLogProbs = new Float32Array(reads.length).fill(-1 / reads.length);
   await pass.backward({ logProbs: [{ of, gradLogProbs }] });
   optimizer.step({ learningRate: 1e-6, maxNorm: 1 });

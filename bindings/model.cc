@@ -16,12 +16,14 @@ namespace minform {
 
 namespace {
 
-// (vocabulary, hidden, inner, heads, kvHeads, headDim, normEpsilon, headNorms, windows, frequencies, magnitude) -> engine
+// (vocabulary, hidden, inner, heads, kvHeads, headDim, normEpsilon, headNorms, windows, frequencies, magnitude) ->
+// engine
 Napi::Value create(const Napi::CallbackInfo& info) {
   const Args args(info);
   std::array<int64_t, 6> sizes{};
   for (size_t i = 0; i < sizes.size(); i++) sizes[i] = extent(args, i);
-  ModelShape shape{sizes[0], sizes[1], sizes[2], {sizes[3], sizes[4], sizes[5]}, args.number(6), args.flag(7), {}, {}, args.number(10)};
+  ModelShape shape{sizes[0], sizes[1], sizes[2],       {sizes[3], sizes[4], sizes[5]}, args.number(6), args.flag(7),
+                   {},       {},       args.number(10)};
   const HeadShape& heads = shape.heads;
   if (heads.heads % heads.kvHeads != 0 || heads.heads / heads.kvHeads > 256) args.fail(4, "does not fit the heads");
   if (heads.headDim % 2 != 0 || heads.headDim > 256) args.fail(5, "is no head width");
@@ -143,8 +145,8 @@ Napi::Value readoutBackward(const Napi::CallbackInfo& info) {
   });
 }
 
-// (engine, parameters x5, head, promptIds, promptOffsets, promptOf, sampleOf, seed (two words), temperature, topK, topP,
-// minP, stops, maxTokens, batch, tokens, logProbs, lengths, stopped) -> job
+// (engine, parameters x5, head, promptIds, promptOffsets, promptOf, sampleOf, seed (two words), temperature, topK,
+// topP, minP, stops, maxTokens, batch, tokens, logProbs, lengths, stopped) -> job
 Napi::Value generate(const Napi::CallbackInfo& info) {
   const Args args(info);
   const EngineHandle engine = engineOf(args, 0);

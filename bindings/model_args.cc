@@ -24,8 +24,8 @@ class TensorList {
     napi_typedarray_type kind;
     size_t found = 0;
     void* memory = nullptr;
-    if (!value.IsTypedArray() || napi_get_typedarray_info(args_.env(), value, &kind, &found, &memory, nullptr,
-                                                          nullptr) != napi_ok ||
+    if (!value.IsTypedArray() ||
+        napi_get_typedarray_info(args_.env(), value, &kind, &found, &memory, nullptr, nullptr) != napi_ok ||
         kind != napi_float32_array || found != static_cast<size_t>(length)) {
       args_.fail(index_, ("holds an array of another kind or length at " + std::to_string(at)).c_str());
     }
@@ -102,9 +102,7 @@ void addAdapters(const Args& args, size_t index, Parameters<float>& parameters) 
 
 }  // namespace
 
-EngineHandle engineOf(const Args& args, size_t index) {
-  return *args.external<EngineHandle>(index);
-}
+EngineHandle engineOf(const Args& args, size_t index) { return *args.external<EngineHandle>(index); }
 
 int64_t extent(const Args& args, size_t index) {
   const double value = args.number(index);

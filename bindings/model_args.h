@@ -35,8 +35,8 @@ class Sequences {
 // (tensors, gradients?, adapters, adapterScales, adapterTensors) from `index` on. The order of the tensors is
 //   embedding, norm, then per layer: attentionNorm, qkv, qkvBias, output, outputBias, queryNorm, keyNorm, mlpNorm,
 //   gateUp, gateUpBias, down, downBias
-// with null for what the model does not have; gradients are null where none is wanted. An adapter is (layer, projection,
-// firstOutput, outputs, rank), its tensors (down, up, gradDown?, gradUp?).
+// with null for what the model does not have; gradients are null where none is wanted. An adapter is (layer,
+// projection, firstOutput, outputs, rank), its tensors (down, up, gradDown?, gradUp?).
 Parameters<float> parametersOf(const Args& args, size_t index, const ModelShape& shape);
 
 // (first, firstBias?, second?, secondBias?, their gradients x4, inner, outputs) from `index` on; inner is the width

@@ -128,9 +128,9 @@ void layerBackward(const LayerContext<T>& c, const Rows& sequences, int64_t wind
                           c.parameters.attentionNorm.grad);
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                                    \
-  template struct LayerActivations<T>;                                                                            \
-  template void layerForward(const LayerContext<T>&, const Attend<T>&, LayerActivations<T>&, T*);                 \
+#define MINFORM_INSTANTIATE(T)                                                                    \
+  template struct LayerActivations<T>;                                                            \
+  template void layerForward(const LayerContext<T>&, const Attend<T>&, LayerActivations<T>&, T*); \
   template void layerBackward(const LayerContext<T>&, const Rows&, int64_t, const LayerActivations<T>&, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

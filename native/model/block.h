@@ -11,15 +11,15 @@ namespace minform {
 // What a layer computes on the way, [rows, ...] each; all of it is what its backward pass reads.
 template <class T>
 struct LayerActivations {
-  const T* x;         // the input, owned by the layer before
-  T* inverse;         // 1 / rms of x
-  T* projected;       // queries, keys and values before their norms; qkv itself where there are none
-  T* queryInverse;    // of the head norms, where there are some
+  const T* x;       // the input, owned by the layer before
+  T* inverse;       // 1 / rms of x
+  T* projected;     // queries, keys and values before their norms; qkv itself where there are none
+  T* queryInverse;  // of the head norms, where there are some
   T* keyInverse;
-  T* qkv;             // rotated
+  T* qkv;  // rotated
   T* logSum;
   T* attended;
-  T* middle;          // after attention
+  T* middle;  // after attention
   T* middleInverse;
   T* gateUp;
 

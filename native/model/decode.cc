@@ -115,7 +115,8 @@ class Decoding {
     const auto attend = [&](size_t layer, const T* qkv, T* out, T* logSum) {
       kernels_.attention(s_.shape.heads, sequences, s_.shape.windows[layer], qkv, out, logSum);
       for (const Row& row : rows) {
-        const int64_t begin = sequences.begin(placeOf(prompts, row.prompt)), length = request_.prompts.length(row.prompt);
+        const int64_t begin = sequences.begin(placeOf(prompts, row.prompt)),
+                      length = request_.prompts.length(row.prompt);
         const std::vector<T*> slots(static_cast<size_t>(length), row.slot + static_cast<int64_t>(layer) * perLayer_);
         kernels_.cacheStore(s_.shape.heads, length, qkv + begin * s_.shape.heads.width(), positions.data() + begin,
                             {slots.data(), capacity_});
@@ -141,8 +142,7 @@ class Decoding {
     const auto count = static_cast<int64_t>(active_.size());
     std::vector<T*> slots(active_.size());
     const auto attend = [&](size_t layer, const T* qkv, T* out, T*) {
-      for (size_t i = 0; i < active_.size(); i++)
-        slots[i] = active_[i].slot + static_cast<int64_t>(layer) * perLayer_;
+      for (size_t i = 0; i < active_.size(); i++) slots[i] = active_[i].slot + static_cast<int64_t>(layer) * perLayer_;
       const CacheView<T> cache{slots.data(), capacity_};
       kernels_.cacheStore(s_.shape.heads, count, qkv, positions.data(), cache);
       kernels_.cachedAttention(s_.shape.heads, count, s_.shape.windows[layer], qkv, positions.data(), cache, out);
@@ -187,8 +187,7 @@ class Decoding {
       row.last = sampleToken(logits + i * head_.outputs, head_.outputs, request_.rule, uniformAt(request_.seed, at));
     };
     using Sample = decltype(sample);
-    parallelFor(
-        count, [](void* context, int64_t i) { (*static_cast<Sample*>(context))(i); }, &sample);
+    parallelFor(count, [](void* context, int64_t i) { (*static_cast<Sample*>(context))(i); }, &sample);
     if (!allDrawn(rows)) return;
     const T* logProbs = logProbsOf(rows, hidden);
     for (int64_t i = 0; i < count; i++) finish(rows[static_cast<size_t>(i)], logProbs[i]);
@@ -213,11 +212,9 @@ class Decoding {
     double* logSumExp = s_.arena.template take<double>(count);
     const CancelFlag never{false};
     const double temperature = request_.rule.temperature == 0 ? 1 : request_.rule.temperature;
-    logprob<T>().linearForward({{hidden, kind, count, head_.inputs},
-                                {head_.data, kind, head_.outputs, head_.inputs},
-                                nullptr,
-                                kind},
-                               targets.data(), temperature, {logProbs, nullptr, nullptr, logSumExp}, never);
+    logprob<T>().linearForward(
+        {{hidden, kind, count, head_.inputs}, {head_.data, kind, head_.outputs, head_.inputs}, nullptr, kind},
+        targets.data(), temperature, {logProbs, nullptr, nullptr, logSumExp}, never);
     return logProbs;
   }
 

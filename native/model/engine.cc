@@ -121,13 +121,13 @@ void Engine<T>::backward(const Parameters<T>& parameters, const CancelFlag& canc
     kernels.scatterAddRows(d, pass.ids.data(), rows, s.shape.hidden, parameters.gradEmbedding);
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                             \
-  template Engine<T>::Engine(ModelShape);                                                                  \
-  template Engine<T>::~Engine();                                                                           \
-  template const ModelShape& Engine<T>::shape() const;                                                     \
-  template int64_t Engine<T>::bytes() const;                                                               \
-  template int64_t Engine<T>::tokens() const;                                                              \
-  template bool Engine<T>::canGoBack() const;                                                              \
+#define MINFORM_INSTANTIATE(T)                                                                                     \
+  template Engine<T>::Engine(ModelShape);                                                                          \
+  template Engine<T>::~Engine();                                                                                   \
+  template const ModelShape& Engine<T>::shape() const;                                                             \
+  template int64_t Engine<T>::bytes() const;                                                                       \
+  template int64_t Engine<T>::tokens() const;                                                                      \
+  template bool Engine<T>::canGoBack() const;                                                                      \
   template int64_t Engine<T>::forward(const Parameters<T>&, const Rows&, const int32_t*, Keep, const CancelFlag&); \
   template void Engine<T>::backward(const Parameters<T>&, const CancelFlag&);
 MINFORM_INSTANTIATE(float)

@@ -94,12 +94,12 @@ void Engine<T>::readoutBackward(const ReadoutHead<T>& head, const int32_t* reads
   modelKernels<T>().scatterAddRows(rows, reads, count, s.shape.hidden, dHidden);
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                                       \
-  template int64_t Engine<T>::logProbs(const LinearWeight<T>&, const int32_t*, const int32_t*, int64_t, double,      \
-                                       const LogProbOutput<T>&, const CancelFlag&);                                  \
-  template int64_t Engine<T>::logProbsBackward(const LinearWeight<T>&, const int32_t*, const int32_t*, int64_t,      \
-                                               double, const LogProbGradients<T>&, T*, const CancelFlag&);           \
-  template void Engine<T>::readout(const ReadoutHead<T>&, const int32_t*, int64_t, T*);                              \
+#define MINFORM_INSTANTIATE(T)                                                                                  \
+  template int64_t Engine<T>::logProbs(const LinearWeight<T>&, const int32_t*, const int32_t*, int64_t, double, \
+                                       const LogProbOutput<T>&, const CancelFlag&);                             \
+  template int64_t Engine<T>::logProbsBackward(const LinearWeight<T>&, const int32_t*, const int32_t*, int64_t, \
+                                               double, const LogProbGradients<T>&, T*, const CancelFlag&);      \
+  template void Engine<T>::readout(const ReadoutHead<T>&, const int32_t*, int64_t, T*);                         \
   template void Engine<T>::readoutBackward(const ReadoutHead<T>&, const int32_t*, int64_t, const T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

@@ -65,8 +65,8 @@ void projectBackward(Arena& arena, const Projection<T>& projection, const T* x, 
   }
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                    \
-  template void project(Arena&, const Projection<T>&, const T*, int64_t, const T*, T*);           \
+#define MINFORM_INSTANTIATE(T)                                                          \
+  template void project(Arena&, const Projection<T>&, const T*, int64_t, const T*, T*); \
   template void projectBackward(Arena&, const Projection<T>&, const T*, const T*, int64_t, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

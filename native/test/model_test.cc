@@ -57,8 +57,8 @@ static void backward(Toy<T>& toy, const Batch& batch, Keep keep) {
   std::vector<T> upstream(batch.reads.size());
   for (size_t i = 0; i < upstream.size(); i++) upstream[i] = static_cast<T>(weightOf(i));
   CHECK(toy.engine.logProbsBackward(toy.head, batch.reads.data(), batch.targets.data(), batch.count(), 1,
-                                    {logSumExp.data(), nullptr, upstream.data(), nullptr},
-                                    toy.gradOf(toy.head.data), kGo) == kOk);
+                                    {logSumExp.data(), nullptr, upstream.data(), nullptr}, toy.gradOf(toy.head.data),
+                                    kGo) == kOk);
   toy.engine.backward(toy.parameters, kGo);
 }
 
@@ -131,14 +131,26 @@ static Written write(Toy<float>& toy, const Batch& prompts, const std::vector<in
                      const std::vector<int32_t>& sampleOf, int64_t maxTokens, int64_t batch,
                      const SamplingRule& rule = {.8, 0, 1, 0}, uint64_t seed = 5, int64_t stopCount = 1) {
   const auto rows = static_cast<int64_t>(promptOf.size());
-  Written out{std::vector<int32_t>(static_cast<size_t>(rows * maxTokens), -1),
-              std::vector<int32_t>(static_cast<size_t>(rows)), std::vector<float>(static_cast<size_t>(rows * maxTokens)),
-              std::vector<uint8_t>(static_cast<size_t>(rows))};
+  Written out{
+      std::vector<int32_t>(static_cast<size_t>(rows * maxTokens), -1), std::vector<int32_t>(static_cast<size_t>(rows)),
+      std::vector<float>(static_cast<size_t>(rows * maxTokens)), std::vector<uint8_t>(static_cast<size_t>(rows))};
   const int32_t stop = 3;
-  const Generation<float> request{prompts.rows(),      prompts.ids.data(), rows, promptOf.data(), sampleOf.data(),
-                                  seed,                rule,               &stop, stopCount,      maxTokens,
-                                  batch,               toy.head,           out.tokens.data(), out.logProbs.data(),
-                                  out.lengths.data(),  out.stopped.data()};
+  const Generation<float> request{prompts.rows(),
+                                  prompts.ids.data(),
+                                  rows,
+                                  promptOf.data(),
+                                  sampleOf.data(),
+                                  seed,
+                                  rule,
+                                  &stop,
+                                  stopCount,
+                                  maxTokens,
+                                  batch,
+                                  toy.head,
+                                  out.tokens.data(),
+                                  out.logProbs.data(),
+                                  out.lengths.data(),
+                                  out.stopped.data()};
   CHECK(toy.engine.generate(toy.parameters, request, kGo) == kOk);
   return out;
 }
@@ -155,7 +167,8 @@ static void onPolicy(const ToyOptions& options) {
     const int64_t length = prompts.rows().length(promptOf[row]), begin = prompts.rows().begin(promptOf[row]);
     const int64_t drawn = written.lengths[row];
     Batch whole({length + drawn}, toy.shape.vocabulary);
-    for (int64_t i = 0; i < length; i++) whole.ids[static_cast<size_t>(i)] = prompts.ids[static_cast<size_t>(begin + i)];
+    for (int64_t i = 0; i < length; i++)
+      whole.ids[static_cast<size_t>(i)] = prompts.ids[static_cast<size_t>(begin + i)];
     const int32_t* tokens = written.tokens.data() + static_cast<int64_t>(row) * maxTokens;
     for (int64_t i = 0; i < drawn; i++) whole.ids[static_cast<size_t>(length + i)] = tokens[i];
     whole.targets.assign(whole.ids.begin() + 1, whole.ids.end());

@@ -35,8 +35,7 @@ class Numbers {
 // Parameters, their gradients and an engine. Tensors are kept in the order in which they were made.
 template <class T>
 struct Toy {
-  explicit Toy(const ToyOptions& options = {})
-      : shape(shapeOf(options)), engine(shape), options(options) {
+  explicit Toy(const ToyOptions& options = {}) : shape(shapeOf(options)), engine(shape), options(options) {
     parameters.layers.resize(options.windows.size());
     const HeadShape& h = shape.heads;
     parameters.embedding = add(shape.vocabulary * shape.hidden, 1);
@@ -73,10 +72,11 @@ struct Toy {
 
  private:
   static ModelShape shapeOf(const ToyOptions& o) {
-    ModelShape shape{o.vocabulary, o.hidden, o.inner, {o.heads, o.kvHeads, o.headDim}, 1e-6, o.headNorms, o.windows,
-                     {},           1};
+    ModelShape shape{o.vocabulary, o.hidden, o.inner, {o.heads, o.kvHeads, o.headDim}, 1e-6, o.headNorms,
+                     o.windows,    {},       1};
     for (int64_t i = 0; i < o.headDim / 2; i++)
-      shape.frequencies.push_back(static_cast<float>(std::pow(100., -2. * static_cast<double>(i) / static_cast<double>(o.headDim))));
+      shape.frequencies.push_back(
+          static_cast<float>(std::pow(100., -2. * static_cast<double>(i) / static_cast<double>(o.headDim))));
     return shape;
   }
 

@@ -26,7 +26,10 @@ export interface ModelOptions {
  * @param config - the parsed config, or config.json as an object
  * @throws {@link ArgumentError}; {@link InputError} `ERR_INPUT` for a config that is not understood
  */
-export function createModel(config: ModelConfig | Record<string, unknown>, options: ModelOptions): TrainableModel {
+export function createModel(
+  config: ModelConfig | Record<string, unknown>,
+  options: ModelOptions,
+): TrainableModel {
   const parsed = isParsed(config) ? config : parseConfig(config, "config");
   const model = new TrainableModel(parsed, options.heads);
   const seed = checkSeed(options);
@@ -51,7 +54,10 @@ export async function loadModel(checkpoint: Checkpoint, options: ModelOptions): 
     const isBackbone = parameter.name.startsWith("model.");
     if (!tensors.has(name) && !isBackbone) {
       if (parameter.name === "lm_head.weight") {
-        throw new InputError("ERR_INPUT", `${path}: expected tensor ${name}, found none, and the embeddings are not tied`);
+        throw new InputError(
+          "ERR_INPUT",
+          `${path}: expected tensor ${name}, found none, and the embeddings are not tied`,
+        );
       }
       initialise(parameter, config, seed);
       continue;
@@ -68,7 +74,9 @@ export async function readConfig(checkpoint: Checkpoint): Promise<Record<string,
 
 // Files may put something before the names, or leave "model." out.
 function storedName(name: string, prefix: string): string {
-  return name.startsWith("model.") ? prefix + name.slice("model.".length) : prefix.replace(/model\.$/, "") + name;
+  return name.startsWith("model.")
+    ? prefix + name.slice("model.".length)
+    : prefix.replace(/model\.$/, "") + name;
 }
 
 async function read(checkpoint: Checkpoint, name: string, parameter: Parameter): Promise<void> {

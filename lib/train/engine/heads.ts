@@ -28,7 +28,10 @@ export class Readout {
     private readonly second: Layer | undefined,
   ) {}
 
-  static classifier(config: ModelConfig, { classes, width }: NonNullable<EngineHeads["classifier"]>): Readout {
+  static classifier(
+    config: ModelConfig,
+    { classes, width }: NonNullable<EngineHeads["classifier"]>,
+  ): Readout {
     assertPositive(classes, "heads.classifier.classes");
     if (width === undefined) return new Readout(linear("score", classes, config.hiddenSize), undefined);
     assertPositive(width, "heads.classifier.width");

@@ -9,7 +9,13 @@ import { checkGenerate, generate, type Generated, type GenerateOptions } from ".
 import { type EngineHeads, lmHead, Readout } from "./heads.ts";
 import type { NativeEngine } from "./kernels.ts";
 import { createAdapters, type LoraOptions, mergeInto } from "./lora.ts";
-import { type AdapterTensors, backboneSlots, type Parameter, parameterArguments, Tensor } from "./parameters.ts";
+import {
+  type AdapterTensors,
+  backboneSlots,
+  type Parameter,
+  parameterArguments,
+  Tensor,
+} from "./parameters.ts";
 import { checkIndices, Pass, type PassOwner } from "./pass.ts";
 
 /** What a forward pass keeps for the backward pass; see {@link ForwardOptions.keep}. */
@@ -53,21 +59,27 @@ export class TrainableModel {
   /** @internal With zeros everywhere; see createModel and loadModel. */
   constructor(config: ModelConfig, heads: EngineHeads) {
     if (heads.lm !== true && heads.classifier === undefined && heads.value !== true) {
-      throw new ArgumentError("ERR_ARGUMENT_VALUE", "heads: expected at least one of lm, classifier, value, got none");
+      throw new ArgumentError(
+        "ERR_ARGUMENT_VALUE",
+        "heads: expected at least one of lm, classifier, value, got none",
+      );
     }
     this.config = config;
     this.heads = heads;
     this.native = createNative(config);
     this.backbone = backboneSlots(config).map((slot) => slot && new Tensor(slot));
     this.lm = heads.lm === true ? lmHead(config) : undefined;
-    if (heads.classifier !== undefined) this.readouts.set("classifier", Readout.classifier(config, heads.classifier));
+    if (heads.classifier !== undefined)
+      this.readouts.set("classifier", Readout.classifier(config, heads.classifier));
     if (heads.value === true) this.readouts.set("value", Readout.value(config));
     this.train("all");
   }
 
   /** Every parameter of the files by name; adapters are not among them. */
   get parameters(): ReadonlyMap<string, Parameter> {
-    return new Map(this.stored().flatMap((tensor) => tensor.parameters.map((one) => [one.name, one] as const)));
+    return new Map(
+      this.stored().flatMap((tensor) => tensor.parameters.map((one) => [one.name, one] as const)),
+    );
   }
 
   /** The parameters that train, adapters included, in a fixed order. */
@@ -158,7 +170,10 @@ export class TrainableModel {
     this.checkRows(prompts, "prompts", checked.maxTokens);
     for (let row = 1; row < prompts.offsets.length; row++) {
       if (prompts.offsets[row] === prompts.offsets[row - 1]) {
-        throw new ArgumentError("ERR_SHAPE", `prompts: expected at least one token in row ${row - 1}, got none`);
+        throw new ArgumentError(
+          "ERR_SHAPE",
+          `prompts: expected at least one token in row ${row - 1}, got none`,
+        );
       }
     }
     this.current = undefined;
@@ -168,7 +183,8 @@ export class TrainableModel {
 
   private checkRows(batch: RaggedInts, name: string, more: number): void {
     assertRagged(batch as never, name, ["Int32Array"]);
-    if (batch.data.length === 0) throw new ArgumentError("ERR_SHAPE", `${name}: expected at least one token, got 0`);
+    if (batch.data.length === 0)
+      throw new ArgumentError("ERR_SHAPE", `${name}: expected at least one token, got 0`);
     checkIndices(batch.data, `${name}.data`, this.config.vocabSize);
     const limit = longestRow(this.config);
     for (let row = 1; row < batch.offsets.length; row++) {
@@ -202,7 +218,8 @@ export class TrainableModel {
   }
 
   private lmHead(): Tensor {
-    if (this.heads.lm !== true) throw new ArgumentError("ERR_ARGUMENT_VALUE", "heads.lm: expected true, got false");
+    if (this.heads.lm !== true)
+      throw new ArgumentError("ERR_ARGUMENT_VALUE", "heads.lm: expected true, got false");
     return this.lm ?? this.backbone[0]!;
   }
 
@@ -237,7 +254,10 @@ function longestRow({ rope, maxLength }: ModelConfig): number {
 
 function createNative(config: ModelConfig): NativeEngine {
   if (config.headDim > 256) {
-    throw new ArgumentError("ERR_ARGUMENT_VALUE", `config.headDim: expected at most 256, got ${config.headDim}`);
+    throw new ArgumentError(
+      "ERR_ARGUMENT_VALUE",
+      `config.headDim: expected at most 256, got ${config.headDim}`,
+    );
   }
   const { frequencies, magnitude } = ropeFrequencies(config.rope, 1);
   return addon().model.create(

@@ -30,7 +30,10 @@ export function backboneSlots(config: ModelConfig): (Slot | null)[] {
   const slot = (...parts: [string, ...number[]][]): Slot => ({
     parts: parts.map(([name, ...shape]) => ({ name: `model.${name}`, shape })),
   });
-  const slots: (Slot | null)[] = [slot(["embed_tokens.weight", vocabSize, hidden]), slot(["norm.weight", hidden])];
+  const slots: (Slot | null)[] = [
+    slot(["embed_tokens.weight", vocabSize, hidden]),
+    slot(["norm.weight", hidden]),
+  ];
   for (let layer = 0; layer < config.layers; layer++) {
     const [at, attention, mlp] = [`layers.${layer}`, `layers.${layer}.self_attn`, `layers.${layer}.mlp`];
     const outs = [["q_proj", queries] as const, ["k_proj", keys] as const, ["v_proj", keys] as const];

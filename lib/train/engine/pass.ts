@@ -180,7 +180,12 @@ export class Pass {
     for (const one of logProbs) await this.logProbsBackward(one, signal);
     for (const { head, reads, grad } of readouts) {
       await runJob(signal, () =>
-        addon().model.readoutBackward(this.owner.native, ...this.owner.readout(head).arguments(), reads, grad),
+        addon().model.readoutBackward(
+          this.owner.native,
+          ...this.owner.readout(head).arguments(),
+          reads,
+          grad,
+        ),
       );
     }
     if (this.owner.backboneTrainable) {
@@ -218,7 +223,10 @@ export class Pass {
 
   private check(reads: Int32Array): void {
     if (!this.owner.isCurrent(this)) {
-      throw new ModelError("ERR_CLOSED", "the pass has ended: a later forward, generate or backward took its place");
+      throw new ModelError(
+        "ERR_CLOSED",
+        "the pass has ended: a later forward, generate or backward took its place",
+      );
     }
     checkIndices(reads, "reads", this.tokens);
     if (reads.length === 0) throw new ArgumentError("ERR_SHAPE", "reads: expected at least one, got 0");
@@ -239,6 +247,9 @@ function checkGradient(values: Float32Array, name: string, length: number): void
   assertVector(values, name, length, ["Float32Array"]);
   const bad = values.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0) {
-    throw new NumericError("ERR_NOT_FINITE", `${name}: expected a finite number at ${bad}, got ${values[bad]}`);
+    throw new NumericError(
+      "ERR_NOT_FINITE",
+      `${name}: expected a finite number at ${bad}, got ${values[bad]}`,
+    );
   }
 }

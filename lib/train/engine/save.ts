@@ -13,7 +13,12 @@ export interface SaveOptions {
   readonly tokenizerFrom?: string;
 }
 
-const CLASSES: Record<Family, string> = { qwen2: "Qwen2", qwen3: "Qwen3", llama: "Llama", mistral: "Mistral" };
+const CLASSES: Record<Family, string> = {
+  qwen2: "Qwen2",
+  qwen3: "Qwen3",
+  llama: "Llama",
+  mistral: "Mistral",
+};
 
 /**
  * Writes a checkpoint in Hugging Face layout: config.json, model.safetensors in float32 (a file appears whole or not at
@@ -70,7 +75,8 @@ function writeWhole(path: string, parts: readonly Uint8Array[]): void {
 }
 
 // Whatever a tokenizer may consist of, and nothing that describes weights.
-const TOKENIZER = /^(tokenizer.*|special_tokens_map\.json|added_tokens\.json|vocab\.(json|txt)|merges\.txt|generation_config\.json|chat_template.*)$/;
+const TOKENIZER =
+  /^(tokenizer.*|special_tokens_map\.json|added_tokens\.json|vocab\.(json|txt)|merges\.txt|generation_config\.json|chat_template.*)$/;
 
 async function copyTokenizer(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {

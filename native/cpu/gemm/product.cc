@@ -4,9 +4,9 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-constexpr int64_t kRows = 16 * kTileRows;                 // a block of the left operand stays in the second-level cache
-constexpr int64_t kColumns = 64;                          // at least so many columns per unit of work
-constexpr int64_t kPackedBytes = int64_t{16} << 20;       // of a right operand that is packed for one product
+constexpr int64_t kRows = 16 * kTileRows;            // a block of the left operand stays in the second-level cache
+constexpr int64_t kColumns = 64;                     // at least so many columns per unit of work
+constexpr int64_t kPackedBytes = int64_t{16} << 20;  // of a right operand that is packed for one product
 
 // How the result is cut into units of work.
 struct Units {
@@ -91,9 +91,9 @@ void multiply(const Product<T>& product, const Operand<T>& right) {
   }
 }
 
-#define MINFORM_INSTANTIATE(T)                                          \
-  template void packRight(const Operand<T>&, int64_t, int64_t, T*);     \
-  template void multiplyPacked(const Product<T>&, const T*);            \
+#define MINFORM_INSTANTIATE(T)                                      \
+  template void packRight(const Operand<T>&, int64_t, int64_t, T*); \
+  template void multiplyPacked(const Product<T>&, const T*);        \
   template void multiply(const Product<T>&, const Operand<T>&);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

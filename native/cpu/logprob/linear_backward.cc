@@ -114,8 +114,7 @@ int64_t linearBackward(const LinearInput& in, const int32_t* targets, double tem
         if (out.bias != nullptr) addBias(d, rows, positions, out.accumulate || first > 0, out.bias + token);
         T* weight = out.weight + token * width;
         const T* start = out.accumulate || first > 0 ? weight : nullptr;
-        multiplyBlock<T>(
-            {d, kLeftStride, rows, width, positions, hidden.get(), start, width, weight, width});
+        multiplyBlock<T>({d, kLeftStride, rows, width, positions, hidden.get(), start, width, weight, width});
         leftFromColumns(d, kLeftStride, positions, rows, wave.gradients(unit));
         panelsFromColumns(in.weight, token, rows, wave.weights(unit));
       });

@@ -6,13 +6,15 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-// out[keys, width] += weights[queries, keys]^T rows[queries, width].
+// out[keys, width] += weights[queries, keys]^T rows[queries, width], for the keys that exist: rows past the last one
+// belong to the next sequence.
 template <class T>
 void addTransposed(const QueryBlock<T>& block, const T* weights, const T* rows, int64_t stride, int64_t width, T* out,
                    int64_t outStride, T* interleaved, T* panels) {
-  interleaveColumns(weights, block.keys, block.keys, block.queries, interleaved);
+  const int64_t keys = block.first + block.queries - block.from;
+  interleaveColumns(weights, block.keys, keys, block.queries, interleaved);
   panelsOfColumns(rows, stride, block.queries, block.queries, width, panels);
-  multiplyBlock<T>({interleaved, 0, block.keys, width, block.queries, panels, out, outStride, out, outStride});
+  multiplyBlock<T>({interleaved, 0, keys, width, block.queries, panels, out, outStride, out, outStride});
 }
 
 // Scores to weights; keys that a query does not see get 0.
@@ -52,9 +54,8 @@ void attentionBackward(const HeadShape& shape, const Rows& sequences, int64_t wi
     for (int64_t token = 0; token < length; token++) {
       for (int64_t d = 0; d < dim; d++) dKeys[token * width + d] = dValues[token * width + d] = 0;
     }
-    // A block's panels may reach past the last key; the gradients there are 0 and stay out of the result.
     for (int64_t query = 0; query < length; query += kQueries) {
-      QueryBlock<T> block(query, length, window);
+      const QueryBlock<T> block(query, length, window);
       for (int64_t g = 0; g < group; g++) {
         const int64_t head = kvHead * group + g, at = (begin + query) * queries + head * dim;
         block.scores(shape, rows.query(g, query), width, keys.get(), weights.get());
@@ -65,14 +66,12 @@ void attentionBackward(const HeadShape& shape, const Rows& sequences, int64_t wi
           const T delta = static_cast<T>(dot(dOut + at + i * queries, out + at + i * queries, dim));
           const T* p = weights.get() + i * block.keys;
           T* slope = slopes.get() + i * block.keys;
-          for (int64_t j = 0; j < block.keys; j++)
-            slope[j] = p[j] * (slope[j] - delta) * attentionScale<T>(shape);
+          for (int64_t j = 0; j < block.keys; j++) slope[j] = p[j] * (slope[j] - delta) * attentionScale<T>(shape);
         }
         block.times(slopes.get(), keyRows.get(), padded, dim, const_cast<T*>(gradients.query(g, query)), width);
-        QueryBlock<T> seen = block;
-        addTransposed(seen, weights.get(), dOut + at, queries, dim, dValues + block.from * width, width,
+        addTransposed(block, weights.get(), dOut + at, queries, dim, dValues + block.from * width, width,
                       interleaved.get(), panels.get());
-        addTransposed(seen, slopes.get(), rows.query(g, query), width, dim, dKeys + block.from * width, width,
+        addTransposed(block, slopes.get(), rows.query(g, query), width, dim, dKeys + block.from * width, width,
                       interleaved.get(), panels.get());
       }
     }

@@ -73,9 +73,9 @@ void cachedAttention(const HeadShape& shape, int64_t rows, int64_t window, const
   });
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                                   \
-  template int64_t cacheElements<T>(const HeadShape&, int64_t);                                                  \
-  template void cacheStore(const HeadShape&, int64_t, const T*, const int32_t*, const CacheView<T>&);            \
+#define MINFORM_INSTANTIATE(T)                                                                        \
+  template int64_t cacheElements<T>(const HeadShape&, int64_t);                                       \
+  template void cacheStore(const HeadShape&, int64_t, const T*, const int32_t*, const CacheView<T>&); \
   template void cachedAttention(const HeadShape&, int64_t, int64_t, const T*, const int32_t*, const CacheView<T>&, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

@@ -27,8 +27,8 @@ void scatterAddRows(const T* rows, const int32_t* index, int64_t count, int64_t 
   });
 }
 
-#define MINFORM_INSTANTIATE(T)                                                            \
-  template void gatherRows(const T*, const int32_t*, int64_t, int64_t, T*);               \
+#define MINFORM_INSTANTIATE(T)                                              \
+  template void gatherRows(const T*, const int32_t*, int64_t, int64_t, T*); \
   template void scatterAddRows(const T*, const int32_t*, int64_t, int64_t, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

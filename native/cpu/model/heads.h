@@ -23,8 +23,7 @@ inline void panelsOfRows(const T* source, int64_t stride, int64_t rows, int64_t 
 
 // right(k, j) = source[k * stride + j]; a panel has `capacity` rows.
 template <class T>
-inline void panelsOfColumns(const T* source, int64_t stride, int64_t rows, int64_t capacity, int64_t width,
-                            T* panels) {
+inline void panelsOfColumns(const T* source, int64_t stride, int64_t rows, int64_t capacity, int64_t width, T* panels) {
   for (int64_t j = 0; j < width; j += kPanel<T>) {
     T* panel = panels + j * capacity;
     panelFromColumns(source + j, stride, smaller(kPanel<T>, width - j), rows, panel);
@@ -44,9 +43,7 @@ struct HeadRows {
   const T* query(int64_t g, int64_t token) const {
     return qkv + token * shape.width() + (kvHead * (shape.heads / shape.kvHeads) + g) * shape.headDim;
   }
-  const T* key(int64_t token) const {
-    return qkv + token * shape.width() + shape.queries() + kvHead * shape.headDim;
-  }
+  const T* key(int64_t token) const { return qkv + token * shape.width() + shape.queries() + kvHead * shape.headDim; }
   const T* value(int64_t token) const { return key(token) + shape.keys(); }
 
   void packKeys(int64_t length, T* panels) const {
@@ -70,8 +67,8 @@ struct QueryBlock {
 
   // out[query, keys] = rows of `left` times the keys of the panels.
   void scores(const HeadShape& shape, const T* left, int64_t stride, const T* keyPanels, T* out) const {
-    multiplyBlock<T>({left, stride, queries, keys, shape.headDim, keyPanels + from * shape.headDim, nullptr, 0, out,
-                      keys});
+    multiplyBlock<T>(
+        {left, stride, queries, keys, shape.headDim, keyPanels + from * shape.headDim, nullptr, 0, out, keys});
   }
 
   // out[query, width] = weights[query, keys] times rows of panels that hold `capacity` rows each. Depth is cut at

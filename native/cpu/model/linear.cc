@@ -18,8 +18,8 @@ void packLinear(const LinearWeight<T>& weight, T* packed) {
 template <class T>
 void linear(const T* x, int64_t rows, const LinearWeight<T>& weight, const T* start, int64_t startStride, T* y,
             int64_t yStride) {
-  const Product<T> product{rows,  weight.outputs, weight.inputs, {x, weight.inputs, false},
-                           start, startStride,    y,             yStride};
+  const Product<T> product{rows, weight.outputs, weight.inputs, {x, weight.inputs, false}, start, startStride,
+                           y,    yStride};
   if (weight.packed != nullptr) {
     multiplyPacked(product, weight.packed);
   } else {
@@ -61,12 +61,12 @@ void addColumnSums(const T* values, int64_t rows, int64_t columns, T* sums) {
   });
 }
 
-#define MINFORM_INSTANTIATE(T)                                                                                \
-  template int64_t linearPackedElements<T>(int64_t, int64_t);                                                 \
-  template void packLinear(const LinearWeight<T>&, T*);                                                       \
-  template void linear(const T*, int64_t, const LinearWeight<T>&, const T*, int64_t, T*, int64_t);            \
-  template void linearInputGradient(const T*, int64_t, int64_t, const LinearWeight<T>&, bool, T*);            \
-  template void linearWeightGradient(const T*, int64_t, const T*, int64_t, int64_t, int64_t, T*);             \
+#define MINFORM_INSTANTIATE(T)                                                                     \
+  template int64_t linearPackedElements<T>(int64_t, int64_t);                                      \
+  template void packLinear(const LinearWeight<T>&, T*);                                            \
+  template void linear(const T*, int64_t, const LinearWeight<T>&, const T*, int64_t, T*, int64_t); \
+  template void linearInputGradient(const T*, int64_t, int64_t, const LinearWeight<T>&, bool, T*); \
+  template void linearWeightGradient(const T*, int64_t, const T*, int64_t, int64_t, int64_t, T*);  \
   template void addColumnSums(const T*, int64_t, int64_t, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

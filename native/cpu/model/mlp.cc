@@ -41,10 +41,10 @@ void reluBackward(const T* y, int64_t count, T* dx) {
   for (int64_t i = 0; i < count; i++) dx[i] = y[i] > T(0) ? dx[i] : T(0);
 }
 
-#define MINFORM_INSTANTIATE(T)                                                    \
-  template void swiGlu(const T*, int64_t, int64_t, T*);                           \
-  template void swiGluBackward(const T*, const T*, int64_t, int64_t, T*);         \
-  template void relu(T*, int64_t);                                                \
+#define MINFORM_INSTANTIATE(T)                                            \
+  template void swiGlu(const T*, int64_t, int64_t, T*);                   \
+  template void swiGluBackward(const T*, const T*, int64_t, int64_t, T*); \
+  template void relu(T*, int64_t);                                        \
   template void reluBackward(const T*, int64_t, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

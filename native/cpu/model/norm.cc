@@ -70,8 +70,8 @@ void rmsNormBackward(const NormShape& shape, const T* dy, const T* x, const T* w
   });
 }
 
-#define MINFORM_INSTANTIATE(T)                                             \
-  template void rmsNorm(const NormShape&, const T*, const T*, T*, T*);     \
+#define MINFORM_INSTANTIATE(T)                                         \
+  template void rmsNorm(const NormShape&, const T*, const T*, T*, T*); \
   template void rmsNormBackward(const NormShape&, const T*, const T*, const T*, const T*, bool, T*, T*);
 MINFORM_INSTANTIATE(float)
 MINFORM_INSTANTIATE(double)

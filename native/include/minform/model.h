@@ -17,8 +17,8 @@ struct ModelShape {
   int64_t vocabulary, hidden, inner;
   HeadShape heads;
   double normEpsilon;
-  bool headNorms;                // queries and keys are normalised per head
-  std::vector<int64_t> windows;  // per layer: tokens that a query sees, 0 for all
+  bool headNorms;                  // queries and keys are normalised per head
+  std::vector<int64_t> windows;    // per layer: tokens that a query sees, 0 for all
   std::vector<float> frequencies;  // radians per position, headDim / 2
   double magnitude;                // factor on cos and sin
 };

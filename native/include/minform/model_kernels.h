@@ -63,8 +63,8 @@ struct ModelKernels {
   void (*linearInputGradient)(const T* dy, int64_t dyStride, int64_t rows, const LinearWeight<T>& weight,
                               bool accumulate, T* dx);
   // dW += dy^T x.
-  void (*linearWeightGradient)(const T* dy, int64_t dyStride, const T* x, int64_t rows, int64_t outputs,
-                               int64_t inputs, T* dw);
+  void (*linearWeightGradient)(const T* dy, int64_t dyStride, const T* x, int64_t rows, int64_t outputs, int64_t inputs,
+                               T* dw);
   // sums[j] += sum over rows of values[row * columns + j].
   void (*addColumnSums)(const T* values, int64_t rows, int64_t columns, T* sums);
 
@@ -90,8 +90,8 @@ struct ModelKernels {
   void (*cacheStore)(const HeadShape& shape, int64_t rows, const T* qkv, const int32_t* positions,
                      const CacheView<T>& cache);
   // As attention for one token per sequence, whose keys and values have been stored.
-  void (*cachedAttention)(const HeadShape& shape, int64_t rows, int64_t window, const T* qkv,
-                          const int32_t* positions, const CacheView<T>& cache, T* out);
+  void (*cachedAttention)(const HeadShape& shape, int64_t rows, int64_t window, const T* qkv, const int32_t* positions,
+                          const CacheView<T>& cache, T* out);
 
   // gateUp is [gate | up] per row: out = silu(gate) * up.
   void (*swiGlu)(const T* gateUp, int64_t rows, int64_t inner, T* out);

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Head, openCheckpoint } from "../../../lib/model/index.ts";
-import { type EngineHeads, createModel, loadModel, readConfig, saveModel } from "../../../lib/train/engine/index.ts";
+import {
+  type EngineHeads,
+  createModel,
+  loadModel,
+  readConfig,
+  saveModel,
+} from "../../../lib/train/engine/index.ts";
 import { backbone, tensor, temporaryFolder, random, writeCheckpoint } from "../../support/checkpoint.ts";
 import { sharedPath } from "../../support/checkpoints.ts";
 import { expectSameBits } from "../../support/compare.ts";
@@ -26,7 +32,13 @@ const SHARED: [name: string, heads: EngineHeads, head: Head][] = [
   ["dreamprm-tiny", { lm: true }, { kind: "lm" }],
 ];
 
-const own = { ...sizes("qwen3"), head_dim: 12, use_sliding_window: true, sliding_window: 5, max_window_layers: 1 };
+const own = {
+  ...sizes("qwen3"),
+  head_dim: 12,
+  use_sliding_window: true,
+  sliding_window: 5,
+  max_window_layers: 1,
+};
 const ownTensors = backbone(own, "BF16");
 ownTensors["v_head.summary.weight"] = tensor(random(9), "F32", [1, 24], 0.2);
 ownTensors["v_head.summary.bias"] = tensor(random(8), "F32", [1], 0.2);
@@ -47,7 +59,12 @@ function sizes(model_type: string) {
 }
 
 const places: Place[] = [
-  { name: "a written Qwen3", path: writeCheckpoint(join(folder, "own"), own, ownTensors), heads: { lm: true }, head: { kind: "lm" } },
+  {
+    name: "a written Qwen3",
+    path: writeCheckpoint(join(folder, "own"), own, ownTensors),
+    heads: { lm: true },
+    head: { kind: "lm" },
+  },
   ...SHARED.flatMap(([name, heads, head]) => {
     const path = sharedPath("checkpoints", name);
     return path === undefined ? [] : [{ name, path, heads, head }];
@@ -59,7 +76,9 @@ describe.each(places)("$name", ({ path, heads, head }) => {
     const checkpoint = await openCheckpoint(path);
     const model = await loadModel(checkpoint, { heads });
     const vocabulary = Math.min(checkpoint.config.vocabSize, 5000);
-    const rows = [40, 1, 17].map((n, row) => Array.from({ length: n }, (_, i) => (i * 97 + row * 31 + 5) % vocabulary));
+    const rows = [40, 1, 17].map((n, row) =>
+      Array.from({ length: n }, (_, i) => (i * 97 + row * 31 + 5) % vocabulary),
+    );
     const reads = rows.map((row) => row.map((_, i) => i));
     const targets = ints(rows.map((row) => row.map((id) => (id * 3 + 1) % vocabulary)));
     const session = await openSession(path, head);
@@ -68,7 +87,9 @@ describe.each(places)("$name", ({ path, heads, head }) => {
     const pass = await model.forward(batch.ids, { keep: "nothing" });
     const all = batch.ids.data.map((_, i) => i);
     const actual =
-      head.kind === "lm" ? (await pass.logProbs(all, targets.data)).logProbs : await pass.readout("classifier", all);
+      head.kind === "lm"
+        ? (await pass.logProbs(all, targets.data)).logProbs
+        : await pass.readout("classifier", all);
     expect(actual.length).toBe(expected.length);
     for (const [i, value] of expected.entries()) {
       expect(Math.abs(actual[i]! - value) / Math.max(1, Math.abs(value))).toBeLessThan(BOUND);
@@ -106,7 +127,9 @@ describe("saving", () => {
     const checkpoint = await openCheckpoint(path);
     const model = await loadModel(checkpoint, { heads: { classifier: { classes: 2 } }, seed: 4 });
     expect(Math.hypot(...model.parameters.get("score.weight")!.data)).toBeGreaterThan(0.1);
-    await expect(loadModel(checkpoint, { heads: { lm: true } })).rejects.toThrow(/lm_head\.weight, found none/);
+    await expect(loadModel(checkpoint, { heads: { lm: true } })).rejects.toThrow(
+      /lm_head\.weight, found none/,
+    );
   });
 });
 
@@ -118,7 +141,9 @@ test("from scratch: same seed, same bits; deviations as stated", () => {
     return Math.hypot(...data) / Math.sqrt(data.length);
   };
   expectSameBits(same.parameters.get("lm_head.weight")!.data, model.parameters.get("lm_head.weight")!.data);
-  expect(other.parameters.get("lm_head.weight")!.data).not.toEqual(model.parameters.get("lm_head.weight")!.data);
+  expect(other.parameters.get("lm_head.weight")!.data).not.toEqual(
+    model.parameters.get("lm_head.weight")!.data,
+  );
   expect(deviation("model.embed_tokens.weight")).toBeCloseTo(0.02, 2);
   expect(deviation("model.layers.1.mlp.up_proj.weight") * Math.sqrt(24)).toBeCloseTo(1, 0);
   expect(deviation("model.layers.1.mlp.down_proj.weight") * Math.sqrt(36 * 6)).toBeCloseTo(1, 0);

@@ -28,18 +28,58 @@ async function failure(call: () => unknown): Promise<string> {
 
 test.each<[string, () => unknown, RegExp]>([
   ["no head", () => createModel(CONFIG, { heads: {} }), /ERR_ARGUMENT_VALUE heads: expected at least one/],
-  ["bad config", () => createModel({ model_type: "gpt2" }, { heads: { lm: true } }), /ERR_INPUT .*model_type/],
-  ["bad id", () => model.forward(ints([[1, 7]])), /ERR_ARGUMENT_VALUE batch\.data\[1\]: expected \[0, 7\), got 7/],
+  [
+    "bad config",
+    () => createModel({ model_type: "gpt2" }, { heads: { lm: true } }),
+    /ERR_INPUT .*model_type/,
+  ],
+  [
+    "bad id",
+    () => model.forward(ints([[1, 7]])),
+    /ERR_ARGUMENT_VALUE batch\.data\[1\]: expected \[0, 7\), got 7/,
+  ],
   ["empty batch", () => model.forward(ints([[]])), /ERR_SHAPE batch: expected at least one token/],
-  ["too long", () => model.forward(ints([new Array(11).fill(1)])), /ERR_SHAPE batch: expected at most 10 tokens in row 0, got 11/],
-  ["too much to write", () => model.generate(batch, { maxTokens: 8 }), /ERR_SHAPE prompts: .*row 0 with those to write, got 11/],
-  ["empty prompt", () => model.generate(ints([[1], []]), { maxTokens: 2 }), /ERR_SHAPE prompts: .*row 1, got none/],
-  ["bad temperature", () => model.generate(batch, { maxTokens: 2, temperature: -1 }), /ERR_ARGUMENT_VALUE temperature/],
+  [
+    "too long",
+    () => model.forward(ints([new Array(11).fill(1)])),
+    /ERR_SHAPE batch: expected at most 10 tokens in row 0, got 11/,
+  ],
+  [
+    "too much to write",
+    () => model.generate(batch, { maxTokens: 8 }),
+    /ERR_SHAPE prompts: .*row 0 with those to write, got 11/,
+  ],
+  [
+    "empty prompt",
+    () => model.generate(ints([[1], []]), { maxTokens: 2 }),
+    /ERR_SHAPE prompts: .*row 1, got none/,
+  ],
+  [
+    "bad temperature",
+    () => model.generate(batch, { maxTokens: 2, temperature: -1 }),
+    /ERR_ARGUMENT_VALUE temperature/,
+  ],
   ["bad topP", () => model.generate(batch, { maxTokens: 2, topP: 0 }), /ERR_ARGUMENT_VALUE topP/],
-  ["bad stop", () => model.generate(batch, { maxTokens: 2, stopIds: [9] }), /ERR_ARGUMENT_VALUE stopIds\[0\]/],
-  ["missing head", async () => (await model.forward(batch)).readout("value", reads), /ERR_ARGUMENT_VALUE heads\.value/],
-  ["bad read", async () => (await model.forward(batch)).logProbs(Int32Array.of(4), Int32Array.of(0)), /reads\[0\]: expected \[0, 4\), got 4/],
-  ["bad target", async () => (await model.forward(batch)).logProbs(Int32Array.of(0), Int32Array.of(-1)), /targets\[0\]/],
+  [
+    "bad stop",
+    () => model.generate(batch, { maxTokens: 2, stopIds: [9] }),
+    /ERR_ARGUMENT_VALUE stopIds\[0\]/,
+  ],
+  [
+    "missing head",
+    async () => (await model.forward(batch)).readout("value", reads),
+    /ERR_ARGUMENT_VALUE heads\.value/,
+  ],
+  [
+    "bad read",
+    async () => (await model.forward(batch)).logProbs(Int32Array.of(4), Int32Array.of(0)),
+    /reads\[0\]: expected \[0, 4\), got 4/,
+  ],
+  [
+    "bad target",
+    async () => (await model.forward(batch)).logProbs(Int32Array.of(0), Int32Array.of(-1)),
+    /targets\[0\]/,
+  ],
 ])("%s", async (_, call, message) => {
   expect(await failure(call)).toMatch(message);
 });
@@ -55,24 +95,32 @@ test("a pass ends with the next one, with its backward pass, and without activat
   const third = await model.forward(batch);
   const again = await third.logProbs(reads, targets);
   await third.backward({ logProbs: [{ of: again, gradLogProbs }] });
-  expect(await failure(() => third.backward({ logProbs: [{ of: again, gradLogProbs }] }))).toMatch(/ERR_CLOSED/);
+  expect(await failure(() => third.backward({ logProbs: [{ of: again, gradLogProbs }] }))).toMatch(
+    /ERR_CLOSED/,
+  );
 });
 
 test("NaN: in upstream gradients nothing changes, in weights the row is named", async () => {
   const pass = await model.forward(batch);
   const of = await pass.logProbs(reads, targets);
   const gradLogProbs = Float32Array.of(1, Number.NaN);
-  expect(await failure(() => pass.backward({ logProbs: [{ of, gradLogProbs }] }))).toMatch(/gradLogProbs: .* at 1, got NaN/);
+  expect(await failure(() => pass.backward({ logProbs: [{ of, gradLogProbs }] }))).toMatch(
+    /gradLogProbs: .* at 1, got NaN/,
+  );
   const broken = createModel(CONFIG, { heads: { lm: true } });
   broken.parameters.get("model.norm.weight")!.data[0] = Number.NaN;
   const bad = await broken.forward(batch);
   expect(await failure(() => bad.logProbs(reads, targets))).toMatch(/ERR_NOT_FINITE logProbs: .* token 0/);
-  expect(await failure(() => broken.generate(batch, { maxTokens: 2 }))).toMatch(/ERR_NOT_FINITE generate: .*prompt 0/);
+  expect(await failure(() => broken.generate(batch, { maxTokens: 2 }))).toMatch(
+    /ERR_NOT_FINITE generate: .*prompt 0/,
+  );
 });
 
 test("an abort rejects with its reason and leaves the model usable", async () => {
   const reason = new Error("enough");
-  expect(await model.generate(batch, { maxTokens: 5, signal: AbortSignal.abort(reason) }).catch((e) => e)).toBe(reason);
+  expect(
+    await model.generate(batch, { maxTokens: 5, signal: AbortSignal.abort(reason) }).catch((e) => e),
+  ).toBe(reason);
   const controller = new AbortController();
   const long = model.generate(batch, { samples: 4000, maxTokens: 7, batch: 8, signal: controller.signal });
   controller.abort(reason);

@@ -54,7 +54,9 @@ describe.each(Object.entries(goldens.cases))("%s", (_, golden) => {
   const batch = batchOf(lengths, vocabulary);
   const reads = batch.data.map((_, i) => i);
   const targets = reads.map((i) => (7 * i + 2) % vocabulary);
-  const model = createModel(golden.config, { heads: { lm: true, classifier: { classes, width }, value: true } });
+  const model = createModel(golden.config, {
+    heads: { lm: true, classifier: { classes, width }, value: true },
+  });
   fill(model);
 
   const backward = async (keep: "inputs" | "activations") => {

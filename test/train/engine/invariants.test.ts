@@ -23,7 +23,9 @@ const fresh = (seed = 3): TrainableModel => createModel(CONFIG, { heads: { lm: t
 
 /** Rows of tokens, and the reads that predict every token but the first of each row. */
 function rowsOf(lengths: readonly number[], salt = 0) {
-  const rows = lengths.map((length, row) => Array.from({ length }, (_, i) => (i * i * 3 + 5 * row + salt) % 19));
+  const rows = lengths.map((length, row) =>
+    Array.from({ length }, (_, i) => (i * i * 3 + 5 * row + salt) % 19),
+  );
   return { rows, ...predictions(rows) };
 }
 
@@ -56,7 +58,11 @@ test("any split of a batch gives the same gradients", async () => {
   const model = fresh();
   const whole = await accumulate(model, rows, 0);
   const expected = gradients(model);
-  for (const cuts of [[0, 1, 5], [0, 2, 3, 5], [0, 1, 2, 3, 4, 5]]) {
+  for (const cuts of [
+    [0, 1, 5],
+    [0, 2, 3, 5],
+    [0, 1, 2, 3, 4, 5],
+  ]) {
     model.clearGradients();
     const parts: number[] = [];
     for (let i = 1; i < cuts.length; i++) {
@@ -114,7 +120,12 @@ describe("generation", () => {
   test("a sequence depends on seed, prompt and sample alone", async () => {
     const model = fresh();
     const all = await model.generate(prompts, options);
-    const alone = await model.generate(ints([[4, 4, 4, 4, 9]]), { ...options, samples: 1, firstSample: 2, batch: 1 });
+    const alone = await model.generate(ints([[4, 4, 4, 4, 9]]), {
+      ...options,
+      samples: 1,
+      firstSample: 2,
+      batch: 1,
+    });
     const row = 2 * 4 + 2;
     const part = (data: Int32Array | Float32Array, offsets: Int32Array) =>
       data.slice(offsets[row]!, offsets[row + 1]!);
@@ -139,12 +150,20 @@ describe("generation", () => {
     const model = fresh();
     const pass = await model.forward(ints([[1, 2, 3]]), { keep: "nothing" });
     const every = Int32Array.from({ length: 19 }, (_, i) => i);
-    const { logProbs } = await pass.logProbs(every.map(() => 2), every, { temperature: 0.5 });
+    const { logProbs } = await pass.logProbs(
+      every.map(() => 2),
+      every,
+      { temperature: 0.5 },
+    );
     const p = Array.from(logProbs, Math.exp);
     const order = p.map((_, i) => i).sort((a, b) => p[b]! - p[a]!);
     const draw = async (rule: object) => {
       const drawn = await model.generate(ints([[1, 2, 3]]), {
-        samples: 4000, maxTokens: 1, temperature: 0.5, seed: 1, ...rule,
+        samples: 4000,
+        maxTokens: 1,
+        temperature: 0.5,
+        seed: 1,
+        ...rule,
       });
       const counts = new Array<number>(19).fill(0);
       for (const token of drawn.tokens.data) counts[token]!++;
@@ -155,12 +174,17 @@ describe("generation", () => {
       const total = kept.reduce((sum, i) => sum + p[i]!, 0);
       for (const [i, count] of counts.entries()) {
         const share = kept.includes(i) ? p[i]! / total : 0;
-        expect(Math.abs(count / 4000 - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / 4000));
+        expect(Math.abs(count / 4000 - share)).toBeLessThanOrEqual(
+          4 * Math.sqrt((share * (1 - share)) / 4000),
+        );
       }
     };
     await check({}, order);
     await check({ topK: 3 }, order.slice(0, 3));
-    await check({ minP: 0.5 }, order.filter((i) => p[i]! >= 0.5 * p[order[0]!]!));
+    await check(
+      { minP: 0.5 },
+      order.filter((i) => p[i]! >= 0.5 * p[order[0]!]!),
+    );
     const sums = order.map((_, n) => order.slice(0, n + 1).reduce((sum, i) => sum + p[i]!, 0));
     await check({ topP: 0.6 }, order.slice(0, sums.findIndex((sum) => sum >= 0.6) + 1));
     expect((await draw({ temperature: 0 }))[order[0]!]).toBe(4000);
@@ -197,7 +221,10 @@ describe("what trains", () => {
     const pass = await model.forward(batch);
     const values = await pass.readout("value", reads);
     await pass.backward({ readouts: [{ head: "value", reads, grad: values.fill(1) }] });
-    expect(model.trainable().map(({ name }) => name)).toEqual(["v_head.summary.weight", "v_head.summary.bias"]);
+    expect(model.trainable().map(({ name }) => name)).toEqual([
+      "v_head.summary.weight",
+      "v_head.summary.bias",
+    ]);
     const frozen = model.parameters.get("model.layers.0.mlp.up_proj.weight")!;
     const before = frozen.data.slice();
     expect(new Optimizer(model).step({ learningRate: 0.1 })).toBeGreaterThan(0);
