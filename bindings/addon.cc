@@ -36,6 +36,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerLogProb(env, exports);
   registerLoss(env, exports);
   registerMetrics(env, exports);
+  registerModel(env, exports);
   registerOptim(env, exports);
   registerPresets(env, exports);
   registerQuant(env, exports);

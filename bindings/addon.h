@@ -10,6 +10,7 @@ void registerCredit(Napi::Env env, Napi::Object exports);
 void registerLogProb(Napi::Env env, Napi::Object exports);
 void registerLoss(Napi::Env env, Napi::Object exports);
 void registerMetrics(Napi::Env env, Napi::Object exports);
+void registerModel(Napi::Env env, Napi::Object exports);
 void registerOptim(Napi::Env env, Napi::Object exports);
 void registerPresets(Napi::Env env, Napi::Object exports);
 void registerQuant(Napi::Env env, Napi::Object exports);

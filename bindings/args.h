@@ -97,6 +97,18 @@ class Args {
     return info_[index].IsTypedArray() && info_[index].As<Napi::TypedArray>().TypedArrayType() == napi_float64_array;
   }
 
+  Napi::Array list(size_t index) const {
+    if (!info_[index].IsArray()) fail(index, "is not an array");
+    return info_[index].As<Napi::Array>();
+  }
+
+  // What New of the same type made.
+  template <class T>
+  T* external(size_t index) const {
+    if (!info_[index].IsExternal()) fail(index, "is no native object");
+    return info_[index].As<Napi::External<T>>().Data();
+  }
+
   [[noreturn]] void fail(size_t index, const char* problem) const {
     throw Napi::TypeError::New(info_.Env(), "native argument " + std::to_string(index) + " " + problem);
   }

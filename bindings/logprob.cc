@@ -124,7 +124,7 @@ Napi::Value linearBackward(const Napi::CallbackInfo& info) {
     const LogProbGradients<T> grads = gradients<T>(args, 12, in.hidden.rows);
     const LinearGradients<T> out{args.array<T>(16, in.hidden.rows * in.hidden.columns),
                                  args.array<T>(17, in.weight.rows * in.weight.columns),
-                                 args.optionalArray<T>(18, in.weight.rows)};
+                                 args.optionalArray<T>(18, in.weight.rows), false};
     return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
       return logprob<T>().linearBackward(in, targets->data(), temperature, grads, out, cancelled);
     });

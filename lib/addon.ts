@@ -6,6 +6,7 @@ import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
 import type { QuantKernels } from "./quant/kernels.ts";
+import type { ModelKernels } from "./train/engine/kernels.ts";
 
 /**
  * @internal The typed description of the native addon. Every family describes its own kernels; statuses are the flat
@@ -27,6 +28,7 @@ export interface Addon {
   logprob: LogProbKernels;
   loss: LossKernels;
   metrics: MetricsKernels;
+  model: ModelKernels;
   optim: OptimKernels;
   presets: PresetKernels;
   quant: QuantKernels;

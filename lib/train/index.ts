@@ -1,5 +1,5 @@
 /**
- * Training: the embedded task.
+ * Training: the engine, and the embedded task.
  *
  * @packageDocumentation
  */
@@ -13,3 +13,4 @@ export {
   NumericError,
 } from "../errors.ts";
 export * from "./arithmetic/index.ts";
+export * from "./engine/index.ts";

@@ -4,6 +4,7 @@
 #include "minform/credit.h"
 #include "minform/logprob.h"
 #include "minform/loss.h"
+#include "minform/model_kernels.h"
 #include "minform/optim.h"
 #include "minform/presets.h"
 #include "minform/quant.h"
@@ -15,6 +16,7 @@ MINFORM_DISPATCH(advantage, AdvantageKernels)
 MINFORM_DISPATCH(credit, CreditKernels)
 MINFORM_DISPATCH(logprob, LogProbKernels)
 MINFORM_DISPATCH(loss, LossKernels)
+MINFORM_DISPATCH(modelKernels, ModelKernels)
 MINFORM_DISPATCH(optim, OptimKernels)
 MINFORM_DISPATCH(presets, PresetKernels)
 MINFORM_DISPATCH(quant, QuantKernels)

@@ -134,7 +134,7 @@ static void fusedAgainstUnfused(double bound) {
     CHECK(logprob<T>().linearBackward(
               in, targets.data(), 1,
               {results.logSumExp.data(), results.entropy.data(), gradLogProbs.data(), gradEntropy.data()},
-              {gradHidden[run].data(), gradWeight[run].data(), gradBias[run].data()}, kGoOn) == kOk);
+              {gradHidden[run].data(), gradWeight[run].data(), gradBias[run].data(), false}, kGoOn) == kOk);
   }
   CHECK(sameBits(fused.logProbs, again.logProbs) && sameBits(fused.entropy, again.entropy) &&
         sameBits(fused.logSumExp, again.logSumExp));

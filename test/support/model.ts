@@ -5,12 +5,7 @@ import type { Head, HeadBatch } from "../../lib/model/types.ts";
 import type { TestTensor } from "./checkpoint.ts";
 import { affine } from "../reference/decoder.ts";
 
-/** Rows of integers as a ragged batch. */
-export function ints(rows: readonly (readonly number[])[]): { data: Int32Array; offsets: Int32Array } {
-  const offsets = new Int32Array(rows.length + 1);
-  for (const [i, row] of rows.entries()) offsets[i + 1] = offsets[i]! + row.length;
-  return { data: Int32Array.from(rows.flat()), offsets };
-}
+export { ints } from "./ragged.ts";
 
 /** A session in this thread, released when the test file ends. */
 export async function openSession(

@@ -21,6 +21,8 @@ namespace MINFORM_ISA {
 constexpr int64_t kDepth = 256;
 constexpr int64_t kLeftStride = kDepth + 16;  // rows a power of two apart would compete for the same cache lines
 
+constexpr int64_t kTileRows = 6;
+
 template <class T>
 constexpr int64_t kPanel = 2 * kVectorBytes / static_cast<int64_t>(sizeof(T));
 
@@ -52,10 +54,32 @@ void panelsFromRows(const Matrix& source, int64_t firstRow, int64_t columns, int
 template <class T>
 void panelsFromColumns(const Matrix& source, int64_t firstRow, int64_t depth, T* panels);
 
-// out[i * outStride + j] (+)= sum_k left(i, k) * right(k, j), for j < columns.
+// One panel from a source in T: right(k, j) = source[j * stride + k], or source[k * stride + j]; columns past `columns`
+// are 0.
 template <class T>
-void multiplyBlock(const T* left, int64_t rows, const T* panels, int64_t columns, int64_t depth, T* out,
-                   int64_t outStride, bool accumulate);
+void panelFromRows(const T* source, int64_t stride, int64_t columns, int64_t depth, T* panel);
+template <class T>
+void panelFromColumns(const T* source, int64_t stride, int64_t columns, int64_t depth, T* panel);
+
+// An interleaved left operand: left(i, k) = source[k * stride + i] as tiles of kTileRows rows, [k][row].
+template <class T>
+void interleaveColumns(const T* source, int64_t stride, int64_t rows, int64_t depth, T* left);
+
+// One block of a product: out(i, j) = start(i, j) + sum_k left(i, k) right(k, j).
+template <class T>
+struct Block {
+  const T* left;       // left(i, k) = left[i * leftStride + k]; interleaved: tiles of kTileRows rows, [k][row]
+  int64_t leftStride;  // elements between rows; 0 for an interleaved left operand
+  int64_t rows, columns, depth;
+  const T* panels;
+  const T* start;  // row i starts at start[i * startStride]; null is 0. `out` itself accumulates.
+  int64_t startStride;
+  T* out;
+  int64_t outStride;
+};
+
+template <class T>
+void multiplyBlock(const Block<T>& block);
 
 }  // namespace MINFORM_ISA
 }  // namespace minform

@@ -66,8 +66,9 @@ class LinearTiles {
     }
     for (int64_t k = 0; k < in_.hidden.columns; k += kDepth) {
       leftFromRows(in_.weight, first, count, k, depthAt(k), left);
-      multiplyBlock(left, count, hidden_.get() + panelElements<T>(k, positions_), panelsOf<T>(positions_) * kPanel<T>,
-                    depthAt(k), out, kLeftStride, true);
+      const T* panels = hidden_.get() + panelElements<T>(k, positions_);
+      multiplyBlock<T>({left, kLeftStride, count, panelsOf<T>(positions_) * kPanel<T>, depthAt(k), panels, out,
+                        kLeftStride, out, kLeftStride});
     }
     return out;
   }

@@ -111,8 +111,10 @@ int64_t linearBackward(const LinearInput& in, const int32_t* targets, double tem
           if (target >= 0 && target < rows)
             d[target * kLeftStride + i] = static_cast<T>(gradients[i].atTarget(targetLogits[i]));
         }
-        if (out.bias != nullptr) addBias(d, rows, positions, first > 0, out.bias + token);
-        multiplyBlock(d, rows, hidden.get(), width, positions, out.weight + token * width, width, first > 0);
+        if (out.bias != nullptr) addBias(d, rows, positions, out.accumulate || first > 0, out.bias + token);
+        T* weight = out.weight + token * width;
+        const T* start = out.accumulate || first > 0 ? weight : nullptr;
+        multiplyBlock<T>({d, kLeftStride, rows, width, positions, hidden.get(), start, width, weight, width});
         leftFromColumns(d, kLeftStride, positions, rows, wave.gradients(unit));
         panelsFromColumns(in.weight, token, rows, wave.weights(unit));
       });
@@ -125,8 +127,9 @@ int64_t linearBackward(const LinearInput& in, const int32_t* targets, double tem
         T* sums = product.get() + worker * kDepth * kColumns;
         for (int64_t i = 0; i < count; i++) {
           const int64_t depth = tiles.tokens(begin + i);
-          multiplyBlock(wave.gradients(i), positions, wave.weights(i) + panelElements<T>(depth, column), columns, depth,
-                        sums, kColumns, i > 0);
+          multiplyBlock<T>({wave.gradients(i), kLeftStride, positions, columns, depth,
+                            wave.weights(i) + panelElements<T>(depth, column), i > 0 ? sums : nullptr, kColumns, sums,
+                            kColumns});
         }
         for (int64_t i = 0; i < positions; i++) {
           for (int64_t j = 0; j < columns; j++) gradHidden[i * width + column + j] += sums[i * kColumns + j];

@@ -114,6 +114,7 @@ struct AddColumns {
   Chunk chunk;
   Global<const T> gradients;
   Global<T> bias;
+  bool accumulate;
 
   __device__ void operator()() const {
     SHARED(double, sums, kThreads);
@@ -125,7 +126,7 @@ struct AddColumns {
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (warpIndex() != 0 || column >= chunk.tokens) return;
-    double whole = chunk.firstRow == 0 ? 0.0 : static_cast<double>(bias[chunk.firstToken + column]);
+    double whole = chunk.firstRow == 0 && !accumulate ? 0.0 : static_cast<double>(bias[chunk.firstToken + column]);
     for (int warp = 0; warp < kWarps; warp++) whole += sums[warp * kWarp + laneIndex()];
     bias[chunk.firstToken + column] = static_cast<T>(whole + 0.0);
   }
@@ -177,7 +178,7 @@ class LinearBackward {
       launch(AddProbabilities<T>{tiles, upstream_, probabilities.get(), known.get(), status_},
              tiles.rowShape(AddProbabilities<T>::kThreads), stream_);
       if (out_.bias != nullptr) {
-        launch(AddColumns<T>{chunk, logits.get(), out_.bias},
+        launch(AddColumns<T>{chunk, logits.get(), out_.bias, out_.accumulate},
                {ceilDivide(chunk.tokens, kWarp), AddColumns<T>::kThreads}, stream_);
       }
       const void* gradients = kNarrow ? static_cast<const void*>(narrowed.get()) : logits.get();
@@ -190,9 +191,10 @@ class LinearBackward {
     const int64_t width = in_.hidden.columns;
     Operand byToken = byRow;
     byToken.depthContiguous = false;
-    multiply(Product<T>{chunk.tokens, width, chunk.rows, byToken, linesOf(in_.hidden, chunk.firstRow, false),
-                        out_.weight + chunk.firstToken * width, width, chunk.firstRow > 0, true, scale},
-             stream_);
+    multiply(
+        Product<T>{chunk.tokens, width, chunk.rows, byToken, linesOf(in_.hidden, chunk.firstRow, false),
+                   out_.weight + chunk.firstToken * width, width, out_.accumulate || chunk.firstRow > 0, true, scale},
+        stream_);
     multiply(Product<T>{chunk.rows, width, chunk.tokens, byRow, linesOf(in_.weight, chunk.firstToken, false),
                         out_.hidden + chunk.firstRow * width, width, !chunk.firstOfRows, true, scale},
              stream_);
@@ -215,6 +217,7 @@ void logProbLinearBackward(const LinearInput& in, const int32_t* targets, double
                            Stream stream) {
   resetStatus(status, stream);
   if (in.hidden.rows == 0) {
+    if (out.accumulate) return;
     fillBytes(out.weight, 0, sizeof(T) * static_cast<size_t>(in.weight.rows * in.weight.columns), stream);
     if (out.bias != nullptr) fillBytes(out.bias, 0, sizeof(T) * static_cast<size_t>(in.weight.rows), stream);
     return;

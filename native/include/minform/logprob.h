@@ -48,7 +48,8 @@ template <class T>
 struct LinearGradients {
   T* hidden;
   T* weight;
-  T* bias;  // or null
+  T* bias;          // or null
+  bool accumulate;  // weight and bias gradients are added to what is there
 };
 
 // All return kOk, the first row without a defined result (a NaN or +Infinity logit, or only -Infinity ones), or any

@@ -1,0 +1,125 @@
+import { ArgumentError, NumericError } from "../../errors.ts";
+import { runJob } from "../../job.ts";
+import { addon } from "../../load.ts";
+import type { RaggedInts } from "../../model/types.ts";
+import { assertCount, assertNumber } from "../../validate.ts";
+import type { NativeEngine, ParameterArguments } from "./kernels.ts";
+import { checkIndices } from "./pass.ts";
+
+/** How sequences are drawn. */
+export interface GenerateOptions {
+  /** Sequences per prompt. Default 1. */
+  readonly samples?: number;
+  /** Number of the first sample of every prompt: sample s here is sample `firstSample + s`. Default 0. */
+  readonly firstSample?: number;
+  /** Tokens to write at most, per sequence. */
+  readonly maxTokens: number;
+  /** Ids after which a sequence ends; the id is part of it. Default none. */
+  readonly stopIds?: readonly number[];
+  /** Divides the logits; 0 takes the most likely token. Default 1. */
+  readonly temperature?: number;
+  /** Draw among so many of the most likely tokens; 0 for all. Default 0. */
+  readonly topK?: number;
+  /** Draw among the most likely tokens that together have this probability; in (0, 1]. Default 1. */
+  readonly topP?: number;
+  /** Draw among tokens with at least this share of the most likely one's probability; in [0, 1]. Default 0. */
+  readonly minP?: number;
+  /** An integer >= 0. Default 0. */
+  readonly seed?: number;
+  /** Sequences under way at a time; bounds the memory of the cache. Default 256. */
+  readonly batch?: number;
+  /** Aborts the work. */
+  readonly signal?: AbortSignal;
+}
+
+/** Sequences, prompt by prompt and sample by sample. */
+export interface Generated {
+  /** Tokens written, the prompt not included. */
+  readonly tokens: { readonly data: Int32Array; readonly offsets: Int32Array };
+  /**
+   * Log-prob of every token under the whole distribution at the temperature (at 1 where that is 0): the very numbers
+   * that {@link Pass.logProbs} gives for the same tokens.
+   */
+  readonly logProbs: { readonly data: Float32Array; readonly offsets: Int32Array };
+  /** Per sequence: its prompt. */
+  readonly prompts: Int32Array;
+  /** Per sequence: 1 when a stop id ended it, 0 when `maxTokens` did. */
+  readonly stopped: Uint8Array;
+}
+
+/** @internal Options with defaults, checked. */
+export function checkGenerate(options: GenerateOptions, vocabulary: number) {
+  const { samples = 1, firstSample = 0, maxTokens, stopIds = [], seed = 0, batch = 256, signal } = options;
+  const { temperature = 1, topK = 0, topP = 1, minP = 0 } = options;
+  for (const [name, value] of Object.entries({ samples, maxTokens, batch })) {
+    assertCount(value, name);
+    if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
+  }
+  for (const [name, value] of Object.entries({ firstSample, topK, seed })) assertCount(value, name);
+  if (temperature !== 0) assertNumber(temperature, "temperature", { low: 1e-6, high: 1e6 });
+  assertNumber(topP, "topP", { low: 0, high: 1, open: true });
+  assertNumber(minP, "minP", { low: 0, high: 1 });
+  checkIndices(Int32Array.from(stopIds), "stopIds", vocabulary);
+  return { samples, firstSample, maxTokens, stopIds, seed, batch, signal, temperature, topK, topP, minP };
+}
+
+/** @internal Runs a generation on checked arguments. */
+export async function generate(
+  native: NativeEngine,
+  parameters: ParameterArguments,
+  head: Float32Array,
+  prompts: RaggedInts,
+  options: ReturnType<typeof checkGenerate>,
+): Promise<Generated> {
+  const { samples, firstSample, maxTokens, seed } = options;
+  const rows = (prompts.offsets.length - 1) * samples;
+  const promptOf = Int32Array.from({ length: rows }, (_, row) => Math.floor(row / samples));
+  const sampleOf = Int32Array.from({ length: rows }, (_, row) => firstSample + (row % samples));
+  const tokens = new Int32Array(rows * maxTokens);
+  const logProbs = new Float32Array(rows * maxTokens);
+  const lengths = new Int32Array(rows);
+  const stopped = new Uint8Array(rows);
+  const status = await runJob(options.signal, () =>
+    addon().model.generate(
+      native,
+      ...parameters,
+      head,
+      prompts.data,
+      prompts.offsets,
+      promptOf,
+      sampleOf,
+      Int32Array.of(seed | 0, Math.floor(seed / 2 ** 32) | 0),
+      options.temperature,
+      options.topK,
+      options.topP,
+      options.minP,
+      Int32Array.from(options.stopIds),
+      maxTokens,
+      options.batch,
+      tokens,
+      logProbs,
+      lengths,
+      stopped,
+    ),
+  );
+  if (status >= 0) {
+    throw new NumericError(
+      "ERR_NOT_FINITE",
+      `generate: expected finite logits, got NaN or infinity for prompt ${promptOf[status]}, sample ${sampleOf[status]}`,
+    );
+  }
+  const offsets = new Int32Array(rows + 1);
+  for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row]! + lengths[row]!;
+  const compact = <T extends Int32Array | Float32Array>(from: T, to: T): T => {
+    for (let row = 0; row < rows; row++) {
+      to.set(from.subarray(row * maxTokens, row * maxTokens + lengths[row]!), offsets[row]!);
+    }
+    return to;
+  };
+  return {
+    tokens: { data: compact(tokens, new Int32Array(offsets[rows]!)), offsets },
+    logProbs: { data: compact(logProbs, new Float32Array(offsets[rows]!)), offsets },
+    prompts: promptOf,
+    stopped,
+  };
+}

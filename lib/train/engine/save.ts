@@ -1,0 +1,85 @@
+import { copyFile, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { AtomicFile } from "../../atomic-file.ts";
+import { type Family, parseConfig } from "../../model/config.ts";
+import type { EngineHeads } from "./heads.ts";
+import type { TrainableModel } from "./model.ts";
+
+/** What goes with the weights. */
+export interface SaveOptions {
+  /** config.json as an object; sizes must be the model's. Architecture, dtype and labels are set to what is saved. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** A folder whose tokenizer and generation files are copied. */
+  readonly tokenizerFrom?: string;
+}
+
+const CLASSES: Record<Family, string> = {
+  qwen2: "Qwen2",
+  qwen3: "Qwen3",
+  llama: "Llama",
+  mistral: "Mistral",
+};
+
+/**
+ * Writes a checkpoint in Hugging Face layout: config.json, model.safetensors in float32 (a file appears whole or not at
+ * all), and the tokenizer's files. Adapters must be merged first.
+ *
+ * @param folder - made when missing
+ * @throws {@link InputError} `ERR_INPUT` when a file cannot be written, or the config is not the model's
+ */
+export async function saveModel(model: TrainableModel, folder: string, options: SaveOptions): Promise<void> {
+  const config = savedConfig(options.config, model.config.family, model.heads);
+  parseConfig(config, join(folder, "config.json"));
+  await mkdir(folder, { recursive: true });
+  writeWhole(join(folder, "model.safetensors"), weights(model));
+  if (options.tokenizerFrom !== undefined) await copyTokenizer(options.tokenizerFrom, folder);
+  writeWhole(join(folder, "config.json"), [Buffer.from(`${JSON.stringify(config, null, 2)}\n`)]);
+}
+
+function savedConfig(
+  given: Readonly<Record<string, unknown>>,
+  family: Family,
+  heads: EngineHeads,
+): Record<string, unknown> {
+  const { torch_dtype: _, dtype: __, ...rest } = given;
+  const { classifier } = heads;
+  const task = classifier === undefined ? "ForCausalLM" : "ForTokenClassification";
+  const labels = classifier && {
+    id2label: Object.fromEntries(Array.from({ length: classifier.classes }, (_, i) => [i, `LABEL_${i}`])),
+    label2id: Object.fromEntries(Array.from({ length: classifier.classes }, (_, i) => [`LABEL_${i}`, i])),
+  };
+  return { ...rest, ...labels, architectures: [CLASSES[family] + task], dtype: "float32" };
+}
+
+function weights(model: TrainableModel): Uint8Array[] {
+  const header: Record<string, unknown> = { __metadata__: { format: "pt" } };
+  const parts: Uint8Array[] = [];
+  let offset = 0;
+  for (const { name, shape, data } of model.parameters.values()) {
+    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + data.byteLength] };
+    parts.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    offset += data.byteLength;
+  }
+  const json = JSON.stringify(header);
+  const text = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8)); // tensors start aligned
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return [length, text, ...parts];
+}
+
+function writeWhole(path: string, parts: readonly Uint8Array[]): void {
+  using file = new AtomicFile(path);
+  for (const part of parts) file.write(part);
+  file.prepare();
+  file.commit();
+}
+
+// Whatever a tokenizer may consist of, and nothing that describes weights.
+const TOKENIZER =
+  /^(tokenizer.*|special_tokens_map\.json|added_tokens\.json|vocab\.(json|txt)|merges\.txt|generation_config\.json|chat_template.*)$/;
+
+async function copyTokenizer(from: string, to: string): Promise<void> {
+  for (const name of await readdir(from)) {
+    if (TOKENIZER.test(name)) await copyFile(join(from, name), join(to, name));
+  }
+}
