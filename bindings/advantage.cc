@@ -58,10 +58,11 @@ Napi::Value tokenRloo(const Napi::CallbackInfo& info) {
   const Args args(info);
   return byFloatKind(args, 3, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
-    int64_t total = 0, stepCount = 0;
+    int64_t total = 0;
     const T* rewards = args.array<T>(3, &total);
-    const Rows tokens = args.rows(4, total);
-    TokenRewards<T> in{tokens,
+    const KnownRows tokens = args.knownRows(4);
+    if (tokens.total() != total) args.fail(4, "does not cover the data");
+    TokenRewards<T> in{tokens.rows,
                        rewards,
                        args.optionalArray<uint8_t>(5, total),
                        {},
@@ -70,11 +71,11 @@ Napi::Value tokenRloo(const Napi::CallbackInfo& info) {
                        args.number(9),
                        args.flag(10)};
     if (!args.isMissing(7)) {
-      in.stepEnds = args.array<int32_t>(7, &stepCount);
-      in.steps = args.rows(6, stepCount);
-      checkStepEnds(args, 7, tokens, in.steps, in.stepEnds);
+      const KnownRows steps = args.knownRows(6);
+      in.stepEnds = stepEndsOf(args, 7, tokens.host, steps.host);
+      in.steps = steps.rows;
     }
-    const Groups groups = groupsAt(args, 11, tokens.count);
+    const Groups groups = groupsAt(args, 11, tokens.host.count);
     GroupStats stats;
     const int64_t status = advantage<T>().tokenRloo(baselineAt(args), in, groups, args.array<T>(15, total),
                                                     args.optionalArray<T>(16, total), &stats);
@@ -91,13 +92,12 @@ Napi::Value stepRloo(const Napi::CallbackInfo& info) {
     using T = decltype(kind);
     int64_t stepCount = 0;
     const T* rewards = args.array<T>(3, &stepCount);
-    const Rows steps = args.rows(4, stepCount);
-    const int32_t* stepEnds = args.array<int32_t>(5, stepCount);
-    const Rows tokens = args.rows(6);
-    checkStepEnds(args, 5, tokens, steps, stepEnds);
+    const KnownRows steps = args.knownRows(4), tokens = args.knownRows(6);
+    if (steps.total() != stepCount) args.fail(4, "does not cover the data");
+    const int32_t* stepEnds = stepEndsOf(args, 5, tokens.host, steps.host);
     const int64_t total = tokens.total();
-    const StepRewards<T> in{tokens, steps, rewards, stepEnds, args.optionalArray<uint8_t>(7, total)};
-    const Groups groups = groupsAt(args, 8, tokens.count);
+    const StepRewards<T> in{tokens.rows, steps.rows, rewards, stepEnds, args.optionalArray<uint8_t>(7, total)};
+    const Groups groups = groupsAt(args, 8, tokens.host.count);
     GroupStats stats;
     const int64_t status = advantage<T>().stepRloo(baselineAt(args), in, groups, args.array<T>(12, total),
                                                    args.optionalArray<T>(13, total), &stats);
@@ -178,8 +178,9 @@ Napi::Value addPerRow(const Napi::CallbackInfo& info) {
   const Args args(info);
   return byFloatKind(args, 1, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
-    const Rows tokens = args.rows(2);
-    const int64_t total = tokens.total();
+    const KnownRows known = args.knownRows(2);
+    const int64_t total = known.total();
+    const Rows tokens = known.rows;
     return statusOf(args,
                     advantage<T>().addPerRow(tokens, args.optionalArray<T>(0, total), args.array<T>(1, tokens.count),
                                              args.number(3), static_cast<Spread>(args.integer(4)),

@@ -58,7 +58,7 @@ function checkHead<K extends TensorType>(head: LinearHead<K>, targets: Int32Arra
   }
   assertCompatible(hidden, weight, "weight");
   if (bias !== undefined) assertCompatible(hidden, bias, "bias");
-  checkTargets(targets, rows, vocabulary);
+  checkTargets(targets, hidden as NativeTensor, rows, vocabulary);
   return {
     hidden,
     weight,
@@ -110,12 +110,12 @@ export async function linearLogProbs<K extends TensorType>(
 ): Promise<LogProbs<K>> {
   const temperature = checkTemperature(options.temperature);
   const { hidden, native } = checkHead(head, targets);
-  const { result, outputs } = allocateOutputs(hidden, targets.length, options);
+  const { result, outputs } = allocateOutputs(hidden as NativeTensor, targets.length, options);
   const status = await runJob(options.signal, () =>
     addon().logprob.linearForward(...native, targets, temperature, ...outputs),
   );
-  assertHidden(status, hidden);
-  return result;
+  assertHidden(status, hidden as NativeTensor);
+  return result as LogProbs<K>;
 }
 
 /**
@@ -140,11 +140,11 @@ export async function linearLogProbsBackward<K extends TensorType>(
 ): Promise<LinearGradients<K>> {
   const temperature = checkTemperature(options.temperature);
   const { hidden, weight, bias, native } = checkHead(head, targets);
-  const upstream = checkGradients(forward, gradients, hidden, targets.length);
+  const upstream = checkGradients(forward, gradients, hidden as NativeTensor, "hidden", targets.length);
   const { out = {} } = options;
   const output = (given: ResultArray<K> | undefined, name: string, length: number): ResultArray<K> => {
-    if (given === undefined) return allocateResult(hidden, length);
-    checkResult(given, `out.${name}`, hidden as NativeTensor, length);
+    if (given === undefined) return allocateResult(hidden as NativeTensor, [length]) as ResultArray<K>;
+    checkResult(given, `out.${name}`, hidden as NativeTensor, "hidden", length);
     return given;
   };
   const gradHidden = output(out.gradHidden, "gradHidden", hidden.data.length);

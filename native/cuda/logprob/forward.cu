@@ -94,11 +94,12 @@ struct FinishRow {
     Partial whole = partials[row * tilesPerRow];
     for (int64_t tile = 1; tile < tilesPerRow; tile++)
       whole.merge(partials[row * tilesPerRow + tile], inverseTemperature);
-    if (!(whole.sum > 0)) {
+    const int32_t column = targets[row];
+    if (!(whole.sum > 0) || column < 0 || column >= columns) {
       reportBad(status, row);
       return;
     }
-    const double target = widen(logits[row * columns + targets[row]]), logSum = log(whole.sum);
+    const double target = widen(logits[row * columns + column]), logSum = log(whole.sum);
     logSumExp[row] = whole.max * inverseTemperature + logSum;
     // + 0.0: a certain token has log-prob and entropy +0.
     logProbs[row] = static_cast<T>((target - whole.max) * inverseTemperature - logSum + 0.0);
