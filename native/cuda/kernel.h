@@ -46,6 +46,11 @@ __device__ __forceinline__ void reportBad(Global<int64_t> status, int64_t index)
   atomicMin(reinterpret_cast<unsigned long long*>(status), static_cast<unsigned long long>(index));
 }
 
+// Adds to a counter, whatever the order.
+__device__ __forceinline__ void addCount(Global<int64_t> counters, int64_t index, int64_t by) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(counters + index), static_cast<unsigned long long>(by));
+}
+
 // 2^x within 2 units in the last place, below 2^-126 zero.
 __device__ __forceinline__ float fastExp2(float x) {
   float result;
@@ -84,6 +89,10 @@ void storeAs(const Global<T>& to, int64_t index, const Pack& value) {
 
 inline void reportBad(const Global<int64_t>& status, int64_t index) {
   if (static_cast<uint64_t>(index) < static_cast<uint64_t>(status.load(0))) status.store(0, index);
+}
+
+inline void addCount(const Global<int64_t>& counters, int64_t index, int64_t by) {
+  counters.store(index, counters.load(index) + by);
 }
 
 inline float fastExp2(float x) { return std::exp2(x); }

@@ -2,6 +2,8 @@
 // up at the next call that waits, and under the emulator in launch() itself.
 #pragma once
 
+#include <type_traits>
+
 #include "kernel.h"
 #include "launch_shape.h"
 #include "minform/cuda/runtime.h"
@@ -14,8 +16,20 @@ inline int64_t ceilDivide(int64_t count, int64_t by) { return (count + by - 1) /
 
 void checkLaunch(cudaError_t error);
 
+// How many blocks the compiler should let fit on a multiprocessor: kResident of the kernel, or what it thinks best (0).
+// Where it would rather spill than use registers, 1 keeps it from that.
+template <class Kernel, class = void>
+struct Resident {
+  static constexpr int kBlocks = 0;
+};
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads) run(const __grid_constant__ Kernel kernel) {
+struct Resident<Kernel, std::void_t<decltype(Kernel::kResident)>> {
+  static constexpr int kBlocks = Kernel::kResident;
+};
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, Resident<Kernel>::kBlocks)
+    run(const __grid_constant__ Kernel kernel) {
   kernel();
 }
 

@@ -15,6 +15,12 @@ __device__ __forceinline__ T larger(T a, T b) {
   return a < b ? b : a;
 }
 
+// x limited to [low, high]; NaN stays NaN.
+template <class T>
+__device__ __forceinline__ T clamped(T x, T low, T high) {
+  return x < low ? low : (high < x ? high : x);
+}
+
 struct Sum {
   template <class T>
   __device__ __forceinline__ T operator()(T a, T b) const {

@@ -24,4 +24,13 @@ __device__ __forceinline__ bool isFinite(T x) {
   return x - x == 0;
 }
 
+// Reports the counted values of a row that are not finite, by one warp.
+template <class T>
+__device__ __forceinline__ void reportNonFinite(const Global<const T>& values, const Global<const uint8_t>& mask,
+                                                int64_t begin, int64_t end, const Global<int64_t>& status) {
+  for (int64_t i = begin + laneIndex(); i < end; i += kWarp) {
+    if (trained(mask, i) && !isFinite(values[i])) reportBad(status, i);
+  }
+}
+
 }  // namespace minform::cuda

@@ -30,13 +30,4 @@ __device__ SoftMin softMin(const Global<const T>& rewards, const Global<const ui
   return {lowest, warpReduce(normaliser, Sum()), temperature};
 }
 
-// Reports the counted values of a row that are not finite.
-template <class T>
-__device__ __forceinline__ void reportNonFinite(const Global<const T>& values, const Global<const uint8_t>& mask,
-                                                int64_t begin, int64_t end, const Global<int64_t>& status) {
-  for (int64_t i = begin + laneIndex(); i < end; i += kWarp) {
-    if (trained(mask, i) && !isFinite(values[i])) reportBad(status, i);
-  }
-}
-
 }  // namespace minform::cuda

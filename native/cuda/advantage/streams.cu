@@ -1,0 +1,99 @@
+// Sums of reward streams: a value per response onto its tokens, and the KL penalty in the reward.
+#include "launch.h"
+#include "minform/cuda/advantage.h"
+#include "scalars.h"
+
+namespace minform::cuda {
+namespace {
+
+// A warp per row.
+template <class T>
+struct AddPerRow {
+  static constexpr int kThreads = kRowWarps * kWarp;
+  DeviceRows tokens;
+  Global<const T> base;  // or null
+  Global<const T> perRow;
+  double scale;
+  Spread spread;
+  Global<const uint8_t> mask;
+  Global<T> out;
+  Global<int64_t> status;
+
+  // The last counted token, or one before the row.
+  __device__ int64_t lastCounted(int64_t begin, int64_t end) const {
+    for (int64_t top = end; top > begin; top -= kWarp) {
+      const int64_t i = top - 1 - laneIndex();
+      const uint32_t votes = __ballot_sync(kAllLanes, i >= begin && trained(mask, i));
+      if (votes != 0) return top - __ffs(static_cast<int>(votes));
+    }
+    return begin - 1;
+  }
+
+  __device__ void operator()() const {
+    const int64_t row = rowOfWarp();
+    if (row >= tokens.count) return;
+    const int64_t begin = tokens.begin(row), end = tokens.end(row);
+    const double added = finite(scale * perRow[row]);
+    const int64_t last = spread == Spread::last ? lastCounted(begin, end) : -1;
+    for (int64_t i = begin + laneIndex(); i < end; i += kWarp) {
+      T value = 0;
+      if (trained(mask, i)) {
+        const double own = base == nullptr ? 0 : static_cast<double>(base[i]);
+        if (!isFinite(own)) reportBad(status, i);
+        value = saturated<T>(own + (spread == Spread::every || i == last ? added : 0));
+      }
+      out[i] = value;
+    }
+  }
+};
+
+template <class T>
+struct KlReward {
+  static constexpr int kThreads = 256;
+  int64_t tokens;
+  Global<const T> rewards, kl;
+  double coefficient;
+  Global<const uint8_t> mask;
+  Global<T> out;
+  Global<int64_t> status;
+
+  __device__ void operator()() const {
+    const int64_t i = elementOfThread();
+    if (i >= tokens) return;
+    T value = 0;
+    if (trained(mask, i)) {
+      const double reward = rewards[i], penalty = kl[i];
+      if (!isFinite(reward) || !isFinite(penalty)) reportBad(status, i);
+      value = saturated<T>(reward - finite(coefficient * penalty));
+    }
+    out[i] = value;
+  }
+};
+
+}  // namespace
+
+template <class T>
+void advantageAddPerRow(const Rows& tokens, const T* base, const T* perRow, double scale, Spread spread,
+                        const uint8_t* mask, T* out, int64_t* status, Stream stream) {
+  resetStatus(status, stream);
+  launch(AddPerRow<T>{DeviceRows(tokens), base, perRow, scale, spread, mask, out, status}, warpPerRow(tokens.count),
+         stream);
+}
+
+template <class T>
+void advantageKlReward(int64_t tokens, const T* rewards, const T* kl, double coefficient, const uint8_t* mask, T* out,
+                       int64_t* status, Stream stream) {
+  resetStatus(status, stream);
+  launch(KlReward<T>{tokens, rewards, kl, coefficient, mask, out, status},
+         threadPerElement(tokens, KlReward<T>::kThreads), stream);
+}
+
+template void advantageAddPerRow(const Rows&, const float*, const float*, double, Spread, const uint8_t*, float*,
+                                 int64_t*, Stream);
+template void advantageAddPerRow(const Rows&, const double*, const double*, double, Spread, const uint8_t*, double*,
+                                 int64_t*, Stream);
+template void advantageKlReward(int64_t, const float*, const float*, double, const uint8_t*, float*, int64_t*, Stream);
+template void advantageKlReward(int64_t, const double*, const double*, double, const uint8_t*, double*, int64_t*,
+                                Stream);
+
+}  // namespace minform::cuda

@@ -1,0 +1,419 @@
+// Advantages on the device against the CPU kernels: groups of one, two and many, empty and odd rows, rows without a
+// counted token, junk where the mask hides it.
+#include "minform/cuda/advantage.h"
+
+#include "device_test.h"
+
+using namespace minform;
+using namespace minform::cuda;
+
+namespace {
+
+const std::vector<int32_t> kLengths{5, 1, 31, 32, 33, 300, 0, 64, 7, 2, 129, 40};
+const std::vector<int32_t> kGroups{0, 2, 2, 0, 4, 2, 0, 5, 5, 0, 2, 2};  // 1 and 3 have no row, 4 has one
+constexpr int64_t kGroupCount = 6;
+
+template <class T>
+constexpr double kBound = sizeof(T) == sizeof(double) ? 1e-12 : 1e-7;
+
+template <class T>
+struct Batch {
+  Deviates random;
+  std::vector<int32_t> offsets = offsetsOf(kLengths);
+  size_t rows = kLengths.size(), total = static_cast<size_t>(offsets.back());
+  std::vector<uint8_t> mask;
+  std::vector<int32_t> stepOffsets{0}, stepEnds;
+
+  explicit Batch(bool masked, uint32_t seed = 3) : random(seed) {
+    for (size_t i = 0; i < total && masked; i++) mask.push_back(random.bits() % 3 != 0);
+    if (masked) std::fill(mask.begin() + offsets[8], mask.begin() + offsets[9], uint8_t{0});
+    for (size_t row = 0; row < rows; row++) {
+      int32_t end = static_cast<int32_t>(random.bits() % 4);
+      for (; end < kLengths[row]; end += 1 + static_cast<int32_t>(random.bits() % 9)) stepEnds.push_back(end);
+      stepOffsets.push_back(static_cast<int32_t>(stepEnds.size()));
+    }
+  }
+  const uint8_t* maskOrNull() const { return mask.empty() ? nullptr : mask.data(); }
+  Rows tokens() const { return {offsets.data(), static_cast<int64_t>(rows)}; }
+  Rows steps() const { return {stepOffsets.data(), static_cast<int64_t>(rows)}; }
+  // NaN where the mask hides it; 0 for all but one in `sparsity`.
+  std::vector<T> perToken(double scale, uint32_t sparsity = 1) {
+    std::vector<T> values = random.many<T>(total, scale);
+    for (size_t i = 0; i < total; i++) {
+      if (random.bits() % sparsity != 0) values[i] = T(0);
+      if (!mask.empty() && mask[i] == 0) values[i] = T(NAN);
+    }
+    return values;
+  }
+};
+
+template <class T>
+struct OnDevice {
+  Uploaded<int32_t> offsets, stepOffsets, stepEnds, groups;
+  Uploaded<uint8_t> mask;
+  int64_t rows;
+  explicit OnDevice(const Batch<T>& from)
+      : offsets(from.offsets),
+        stepOffsets(from.stepOffsets),
+        stepEnds(from.stepEnds),
+        groups(kGroups),
+        mask(from.mask),
+        rows(static_cast<int64_t>(from.rows)) {}
+  Rows tokens() const { return {offsets.get(), rows}; }
+  Rows steps() const { return {stepOffsets.get(), rows}; }
+};
+
+bool sameStats(const GroupStats& a, const GroupStats& b) {
+  return a.groups == b.groups && a.singletons == b.singletons && a.zeroVariance == b.zeroVariance &&
+         a.excluded == b.excluded && a.firstSingleton == b.firstSingleton;
+}
+
+template <class T>
+void outcomesAgree(OutcomeForm form, GroupStd std, bool raw, bool excluding, double scale, double shift) {
+  const size_t rows = kGroups.size();
+  Deviates random(4);
+  std::vector<T> rewards = random.many<T>(rows, scale);
+  std::vector<double> lengths;
+  for (size_t row = 0; row < rows; row++) {
+    rewards[row] += T(shift);
+    lengths.push_back(kGroups[row] == 5 ? 0 : kLengths[row]);
+  }
+  if (excluding) rewards[2] = rewards[4] = T(NAN);
+  rewards[7] = rewards[8];
+  const OutcomeRule rule{form, std, 1e-6, 1};
+  std::vector<T> expected(rows);
+  GroupStats expectedStats;
+  const double* lengthsOrNull = form == OutcomeForm::opo ? lengths.data() : nullptr;
+  CHECK(advantage<T>().outcomes(rule, {rewards.data(), lengthsOrNull, static_cast<int64_t>(rows)},
+                                {kGroups.data(), kGroupCount, raw, excluding}, expected.data(), &expectedStats) == kOk);
+  const Uploaded<T> one(rewards);
+  const Uploaded<double> two(lengths);
+  const Uploaded<int32_t> groups(kGroups);
+  const Output<T> got(rows);
+  const Output<GroupStats> stats(1);
+  const StatusWord status;
+  advantageOutcomes<T>(rule, {one.get(), form == OutcomeForm::opo ? two.get() : nullptr, static_cast<int64_t>(rows)},
+                       {groups.get(), kGroupCount, raw, excluding}, got.get(), stats.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk);
+  CHECK(std == GroupStd::batch ? normRatio(got.download(), expected) <= kBound<T> : sameBits(got.download(), expected));
+  CHECK(sameStats(stats.download()[0], expectedStats));
+}
+
+enum class Kl { none, before, after };
+
+template <class T>
+void tokenRlooAgrees(Baseline baseline, bool masked, bool stepTokens, Kl with, uint32_t sparsity, bool raw,
+                     bool excluding) {
+  Batch<T> batch(masked);
+  std::vector<T> rewards = batch.perToken(1, sparsity);
+  const std::vector<T> kl = batch.perToken(.1);
+  if (excluding) {
+    size_t i = static_cast<size_t>(batch.offsets[5]);
+    while (!batch.mask.empty() && batch.mask[i] == 0) i++;
+    rewards[i] = T(NAN);
+  }
+  const BaselineRule rule{baseline, baseline == Baseline::token && !masked, 3};
+  const bool after = with == Kl::after;
+  std::vector<T> expected(batch.total), expectedReturns(batch.total);
+  GroupStats expectedStats;
+  CHECK(advantage<T>().tokenRloo(
+            rule,
+            {batch.tokens(), rewards.data(), batch.maskOrNull(), batch.steps(),
+             stepTokens ? nullptr : batch.stepEnds.data(), with == Kl::none ? nullptr : kl.data(), .3, after},
+            {kGroups.data(), kGroupCount, raw, excluding}, expected.data(), expectedReturns.data(),
+            &expectedStats) == kOk);
+  const OnDevice<T> device(batch);
+  const Uploaded<T> one(rewards), two(kl);
+  const Output<T> got(batch.total), returns(batch.total);
+  const Output<GroupStats> stats(1);
+  const StatusWord status;
+  advantageTokenRloo<T>(
+      rule,
+      {device.tokens(), one.get(), device.mask.get(), device.steps(), stepTokens ? nullptr : device.stepEnds.get(),
+       with == Kl::none ? nullptr : two.get(), .3, after},
+      {device.groups.get(), kGroupCount, raw, excluding}, got.get(), returns.get(), stats.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk);
+  CHECK(sameBits(got.download(), expected));
+  CHECK(sameBits(returns.download(), expectedReturns));
+  CHECK(sameStats(stats.download()[0], expectedStats));
+}
+
+template <class T>
+void stepRlooAgrees(Baseline baseline, bool masked, bool raw) {
+  Batch<T> batch(masked);
+  std::vector<T> rewards = batch.random.template many<T>(batch.stepEnds.size(), 1);
+  const BaselineRule rule{baseline, false, 0};
+  std::vector<T> expected(batch.total);
+  GroupStats expectedStats;
+  CHECK(advantage<T>().stepRloo(
+            rule, {batch.tokens(), batch.steps(), rewards.data(), batch.stepEnds.data(), batch.maskOrNull()},
+            {kGroups.data(), kGroupCount, raw, false}, expected.data(), nullptr, &expectedStats) == kOk);
+  const OnDevice<T> device(batch);
+  const Uploaded<T> one(rewards);
+  const Output<T> got(batch.total);
+  const Output<GroupStats> stats(1);
+  const StatusWord status;
+  advantageStepRloo<T>(rule, {device.tokens(), device.steps(), one.get(), device.stepEnds.get(), device.mask.get()},
+                       {device.groups.get(), kGroupCount, raw, false}, got.get(), nullptr, stats.get(), status.get(),
+                       nullptr);
+  CHECK(status.read() == kOk);
+  CHECK(sameBits(got.download(), expected));
+  CHECK(sameStats(stats.download()[0], expectedStats));
+}
+
+// Returns beyond float64 are summed in smaller units.
+void hugeReturnsAgree() {
+  Batch<double> batch(false);
+  std::vector<double> rewards(batch.total);
+  for (size_t row = 0; row < batch.rows; row++) {
+    if (kLengths[row] > 0) rewards[static_cast<size_t>(batch.offsets[row + 1]) - 1] = 1e308;
+    if (kLengths[row] > 3) rewards[static_cast<size_t>(batch.offsets[row + 1]) - 2] = 5e307;
+  }
+  const BaselineRule rule{Baseline::returns, false, 0};
+  std::vector<double> expected(batch.total);
+  GroupStats stats;
+  CHECK(advantage<double>().tokenRloo(
+            rule, {batch.tokens(), rewards.data(), nullptr, batch.steps(), nullptr, nullptr, 0, false},
+            {kGroups.data(), kGroupCount, true, false}, expected.data(), nullptr, &stats) == kOk);
+  const OnDevice<double> device(batch);
+  const Uploaded<double> one(rewards);
+  const Output<double> got(batch.total);
+  const Output<GroupStats> gotStats(1);
+  const StatusWord status;
+  advantageTokenRloo<double>(rule, {device.tokens(), one.get(), nullptr, device.steps(), nullptr, nullptr, 0, false},
+                             {device.groups.get(), kGroupCount, true, false}, got.get(), nullptr, gotStats.get(),
+                             status.get(), nullptr);
+  CHECK(status.read() == kOk && sameBits(got.download(), expected));
+}
+
+template <class T>
+void returnsAgree(bool masked, double gamma, bool withBaselines) {
+  Batch<T> batch(masked);
+  const std::vector<T> rewards = batch.perToken(1), values = batch.perToken(1),
+                       perRow = batch.random.template many<T>(batch.rows, 1);
+  std::vector<T> expected(batch.total), expectedReturns(batch.total);
+  CHECK(advantage<T>().rewardToGo(batch.tokens(), rewards.data(), batch.maskOrNull(), gamma,
+                                  withBaselines ? perRow.data() : nullptr, expected.data(),
+                                  expectedReturns.data()) == kOk);
+  const OnDevice<T> device(batch);
+  const Uploaded<T> one(rewards), two(values), three(perRow);
+  const Output<T> got(batch.total), returns(batch.total), gae(batch.total), gaeReturns(batch.total);
+  const StatusWord status;
+  advantageRewardToGo<T>(device.tokens(), one.get(), device.mask.get(), gamma, withBaselines ? three.get() : nullptr,
+                         got.get(), returns.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk);
+  CHECK(normRatio(got.download(), expected) <= kBound<T>);
+  CHECK(normRatio(returns.download(), expectedReturns) <= kBound<T>);
+
+  CHECK(advantage<T>().gae({batch.tokens(), rewards.data(), values.data(), batch.maskOrNull(),
+                            withBaselines ? perRow.data() : nullptr, gamma, .9, 1},
+                           expected.data(), expectedReturns.data()) == kOk);
+  advantageGae<T>(
+      {device.tokens(), one.get(), two.get(), device.mask.get(), withBaselines ? three.get() : nullptr, gamma, .9, 1},
+      gae.get(), gaeReturns.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk);
+  CHECK(normRatio(gae.download(), expected) <= kBound<T>);
+  CHECK(normRatio(gaeReturns.download(), expectedReturns) <= kBound<T>);
+}
+
+template <class T>
+void optimalBaselineAgrees(bool masked, bool raw, bool excluding, bool certain) {
+  Batch<T> batch(masked);
+  std::vector<T> rewards = batch.perToken(1, 4), logProbs = batch.perToken(1), squares = batch.perToken(.2);
+  for (size_t i = 0; i < batch.total; i++) {
+    logProbs[i] = certain ? T(0) : -std::fabs(logProbs[i]);
+    squares[i] = certain ? T(1) : std::fabs(squares[i]);
+    if (i % 50 == 0 && !certain) logProbs[i] = T(-INFINITY);
+  }
+  if (excluding) {
+    size_t i = static_cast<size_t>(batch.offsets[3]) + 4;
+    while (!batch.mask.empty() && batch.mask[i] == 0) i++;
+    rewards[i] = T(NAN);
+  }
+  std::vector<T> expected(batch.total), expectedReturns(batch.total);
+  GroupStats expectedStats;
+  CHECK(advantage<T>().optimalBaseline(
+            {batch.tokens(), rewards.data(), logProbs.data(), squares.data(), batch.maskOrNull(), .95},
+            {kGroups.data(), kGroupCount, raw, excluding}, expected.data(), expectedReturns.data(),
+            &expectedStats) == kOk);
+  const OnDevice<T> device(batch);
+  const Uploaded<T> one(rewards), two(logProbs), three(squares);
+  const Output<T> got(batch.total), returns(batch.total);
+  const Output<GroupStats> stats(1);
+  const StatusWord status;
+  advantageOptimalBaseline<T>({device.tokens(), one.get(), two.get(), three.get(), device.mask.get(), .95},
+                              static_cast<int64_t>(batch.total), {device.groups.get(), kGroupCount, raw, excluding},
+                              got.get(), returns.get(), stats.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk);
+  CHECK(normRatio(got.download(), expected) <= kBound<T>);
+  CHECK(normRatio(returns.download(), expectedReturns) <= kBound<T>);
+  CHECK(sameStats(stats.download()[0], expectedStats));
+}
+
+template <class T>
+void whitenAgrees(size_t count, bool masked, bool shiftMean, double scale, double shift, double epsilon) {
+  Deviates random(9);
+  std::vector<T> values = random.many<T>(count, scale);
+  std::vector<uint8_t> mask;
+  for (size_t i = 0; i < count; i++) {
+    values[i] += T(shift);
+    if (!masked) continue;
+    mask.push_back(random.bits() % 3 != 0);
+    if (mask[i] == 0) values[i] = T(NAN);
+  }
+  std::vector<T> expected(count);
+  const WhitenRule rule{shiftMean, epsilon, 1};
+  CHECK(advantage<T>().whiten(rule, static_cast<int64_t>(count), values.data(), masked ? mask.data() : nullptr,
+                              expected.data()) == kOk);
+  const Uploaded<T> one(values);
+  const Uploaded<uint8_t> two(mask);
+  const StatusWord status;
+  // In place.
+  advantageWhiten<T>(rule, static_cast<int64_t>(count), one.get(), two.get(), one.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk);
+  std::vector<T> got(count);
+  copyToHost(got.data(), one.get(), count * sizeof(T), nullptr);
+  CHECK(count <= 4096 ? sameBits(got, expected) : normRatio(got, expected) <= kBound<T>);
+}
+
+template <class T>
+void streamsAgree(bool masked, Spread spread, bool withBase) {
+  Batch<T> batch(masked);
+  const std::vector<T> base = batch.perToken(1), kl = batch.perToken(1),
+                       perRow = batch.random.template many<T>(batch.rows, 1);
+  std::vector<T> expected(batch.total), expectedKl(batch.total);
+  CHECK(advantage<T>().addPerRow(batch.tokens(), withBase ? base.data() : nullptr, perRow.data(), .7, spread,
+                                 batch.maskOrNull(), expected.data()) == kOk);
+  CHECK(advantage<T>().klReward(batch.tokens(), base.data(), kl.data(), .1, batch.maskOrNull(), expectedKl.data()) ==
+        kOk);
+  const OnDevice<T> device(batch);
+  const Uploaded<T> one(base), two(kl), three(perRow);
+  const Output<T> got(batch.total), gotKl(batch.total);
+  const StatusWord status;
+  advantageAddPerRow<T>(device.tokens(), withBase ? one.get() : nullptr, three.get(), .7, spread, device.mask.get(),
+                        got.get(), status.get(), nullptr);
+  CHECK(status.read() == kOk && sameBits(got.download(), expected));
+  advantageKlReward<T>(static_cast<int64_t>(batch.total), one.get(), two.get(), .1, device.mask.get(), gotKl.get(),
+                       status.get(), nullptr);
+  CHECK(status.read() == kOk && sameBits(gotKl.download(), expectedKl));
+}
+
+// Finite inputs give finite results, however large.
+void overflowSaturates() {
+  const std::vector<double> huge(70, 1.7e308), low(70, -1.7e308);
+  const Uploaded<int32_t> offsets(std::vector<int32_t>{0, 70});
+  const Uploaded<double> one(huge), two(low);
+  const Output<double> advantages(70), returns(70);
+  const StatusWord status;
+  const auto allFinite = [&] {
+    CHECK(status.read() == kOk);
+    for (const double value : advantages.download()) CHECK(std::isfinite(value));
+    for (const double value : returns.download()) CHECK(std::isfinite(value));
+  };
+  for (const double gamma : {0.0, 1.0}) {
+    advantageRewardToGo<double>({offsets.get(), 1}, one.get(), nullptr, gamma, two.get(), advantages.get(),
+                                returns.get(), status.get(), nullptr);
+    allFinite();
+    advantageGae<double>({{offsets.get(), 1}, one.get(), two.get(), nullptr, one.get(), gamma, .5, 0}, advantages.get(),
+                         returns.get(), status.get(), nullptr);
+    allFinite();
+  }
+}
+
+template <class T>
+void badValuesAreReported() {
+  Batch<T> batch(false);
+  const OnDevice<T> device(batch);
+  std::vector<T> junk = batch.perToken(1);
+  const Uploaded<T> fine(junk);
+  junk[80] = T(INFINITY);
+  junk[450] = T(NAN);
+  const Uploaded<T> bad(junk), certain(std::vector<T>(batch.total, T(0)));
+  const int64_t total = static_cast<int64_t>(batch.total);
+  const Output<T> one(batch.total), two(batch.total);
+  const Output<GroupStats> stats(1);
+  const StatusWord status;
+  const Groups groups{device.groups.get(), kGroupCount, false, false},
+      excluding{device.groups.get(), kGroupCount, false, true};
+  const auto tokenStatus = [&](const T* rewards, const T* kl, const Groups& by) {
+    advantageTokenRloo<T>({Baseline::step, false, 0},
+                          {device.tokens(), rewards, nullptr, device.steps(), device.stepEnds.get(), kl, 1, false}, by,
+                          one.get(), two.get(), stats.get(), status.get(), nullptr);
+    return status.read();
+  };
+  CHECK(tokenStatus(bad.get(), nullptr, groups) == 80);
+  CHECK(tokenStatus(fine.get(), bad.get(), groups) == 80);
+  CHECK(tokenStatus(bad.get(), nullptr, excluding) == 80);
+  advantageRewardToGo<T>(device.tokens(), bad.get(), nullptr, 1, nullptr, one.get(), two.get(), status.get(), nullptr);
+  CHECK(status.read() == 80);
+  advantageGae<T>({device.tokens(), fine.get(), bad.get(), nullptr, nullptr, 1, 1, 1}, one.get(), two.get(),
+                  status.get(), nullptr);
+  CHECK(status.read() == 80);
+  advantageOptimalBaseline<T>({device.tokens(), bad.get(), certain.get(), certain.get(), nullptr, 1}, total, groups,
+                              one.get(), two.get(), stats.get(), status.get(), nullptr);
+  CHECK(status.read() == 80);
+  advantageWhiten<T>({true, 1e-8, 1}, total, bad.get(), nullptr, one.get(), status.get(), nullptr);
+  CHECK(status.read() == 80);
+  advantageAddPerRow<T>(device.tokens(), bad.get(), fine.get(), 1, Spread::every, nullptr, one.get(), status.get(),
+                        nullptr);
+  CHECK(status.read() == 80);
+  advantageKlReward<T>(total, fine.get(), bad.get(), 1, nullptr, one.get(), status.get(), nullptr);
+  CHECK(status.read() == 80);
+
+  std::vector<T> outcomes(batch.rows, T(1)), perStep(batch.stepEnds.size(), T(1));
+  outcomes[3] = T(NAN);
+  perStep[30] = T(NAN);
+  const Uploaded<T> three(outcomes), four(perStep);
+  advantageOutcomes<T>({OutcomeForm::grpo, GroupStd::group, 0, 1}, {three.get(), nullptr, 12}, groups, one.get(),
+                       stats.get(), status.get(), nullptr);
+  CHECK(status.read() == 3);
+  advantageStepRloo<T>({Baseline::outcome, false, 0},
+                       {device.tokens(), device.steps(), four.get(), device.stepEnds.get(), nullptr}, groups, one.get(),
+                       nullptr, stats.get(), status.get(), nullptr);
+  CHECK(status.read() == 30);
+}
+
+template <class T>
+void allOf() {
+  for (const OutcomeForm form : {OutcomeForm::rloo, OutcomeForm::grpo, OutcomeForm::passK, OutcomeForm::opo}) {
+    for (const GroupStd std : {GroupStd::none, GroupStd::group, GroupStd::batch}) {
+      outcomesAgree<T>(form, std, false, false, 1, 0);
+      outcomesAgree<T>(form, std, true, true, 1e-3, 100);
+    }
+  }
+  outcomesAgree<T>(OutcomeForm::rloo, GroupStd::none, true, false, sizeof(T) == sizeof(float) ? 1e38 : 1e308, 0);
+  for (const Baseline baseline : {Baseline::outcome, Baseline::returns, Baseline::step, Baseline::token}) {
+    for (const bool masked : {false, true}) {
+      tokenRlooAgrees<T>(baseline, masked, false, Kl::none, 1, false, false);
+      tokenRlooAgrees<T>(baseline, masked, true, Kl::before, 20, true, false);
+      tokenRlooAgrees<T>(baseline, masked, false, Kl::after, 3, false, true);
+      stepRlooAgrees<T>(baseline, masked, masked);
+    }
+  }
+  for (const bool masked : {false, true}) {
+    for (const double gamma : {0.0, .9, 1.0}) returnsAgree<T>(masked, gamma, masked);
+    optimalBaselineAgrees<T>(masked, false, false, false);
+    optimalBaselineAgrees<T>(masked, true, true, false);
+    optimalBaselineAgrees<T>(masked, false, false, true);
+    for (const Spread spread : {Spread::last, Spread::every}) streamsAgree<T>(masked, spread, masked);
+  }
+  for (const size_t count : {1, 17, 4096, 20001}) {
+    whitenAgrees<T>(count, false, true, 1, 3, 1e-8);
+    whitenAgrees<T>(count, true, false, 1, 0, 0);
+  }
+  badValuesAreReported<T>();
+}
+
+}  // namespace
+
+int main() {
+  return runOnDevice([] {
+    allOf<float>();
+    allOf<double>();
+    hugeReturnsAgree();
+    overflowSaturates();
+    whitenAgrees<float>(300 * 4096 + 7, false, true, 1, 1, 1e-8);  // several blocks for each thread that merges
+    whitenAgrees<double>(5000, false, true, 1e300, 0, 0);
+    whitenAgrees<double>(5000, true, true, 1e-250, 0, 0);
+  });
+}
