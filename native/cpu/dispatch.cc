@@ -7,6 +7,7 @@
 #include "minform/optim.h"
 #include "minform/presets.h"
 #include "minform/quant.h"
+#include "minform/sampling.h"
 
 namespace minform {
 
@@ -17,5 +18,6 @@ MINFORM_DISPATCH(loss, LossKernels)
 MINFORM_DISPATCH(optim, OptimKernels)
 MINFORM_DISPATCH(presets, PresetKernels)
 MINFORM_DISPATCH(quant, QuantKernels)
+MINFORM_DISPATCH(sampling, SamplingKernels)
 
 }  // namespace minform

@@ -41,6 +41,42 @@ __device__ __forceinline__ void storeAs(Global<T> to, int64_t index, const Pack&
   *reinterpret_cast<Pack*>(to + index) = value;
 }
 
+template <class Pack, class T>
+__device__ __forceinline__ Pack loadShared(Shared<T> from, int64_t index) {
+  return *reinterpret_cast<const Pack*>(from + index);
+}
+template <class Pack, class T>
+__device__ __forceinline__ void storeShared(Shared<T> to, int64_t index, const Pack& value) {
+  *reinterpret_cast<Pack*>(to + index) = value;
+}
+
+// Starts to copy 16 bytes to shared memory, zeros when not `inside`; both addresses are on 16 bytes. The thread goes on
+// meanwhile where the architecture has it (sm_80). After waitCopies<n>() all but its last n groups are there, for other
+// threads after a barrier; commitCopies() ends a group.
+template <class T>
+__device__ __forceinline__ void startCopy(Shared<T> to, int64_t at, Global<const T> from, int64_t index, bool inside) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(to + at));
+  const int bytes = inside ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from + (inside ? index : 0)),
+               "r"(bytes)
+               : "memory");
+#else
+  *reinterpret_cast<uint4*>(to + at) = inside ? *reinterpret_cast<const uint4*>(from + index) : uint4{0, 0, 0, 0};
+#endif
+}
+__device__ __forceinline__ void commitCopies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int kGroups>
+__device__ __forceinline__ void waitCopies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+#endif
+}
+
 // Reports a bad element (readStatus in minform/cuda/runtime.h): whatever the order, the lowest index stays.
 __device__ __forceinline__ void reportBad(Global<int64_t> status, int64_t index) {
   atomicMin(reinterpret_cast<unsigned long long*>(status), static_cast<unsigned long long>(index));
@@ -61,8 +97,8 @@ __device__ __forceinline__ float fastExp2(float x) {
 }  // namespace minform::cuda
 
 #define SHARED(T, name, count) __shared__ T name[count]
-#define DYNAMIC_SHARED(T, name, offset, count)             \
-  extern __shared__ __align__(16) uint8_t dynamicShared[]; \
+#define DYNAMIC_SHARED(T, name, offset, count)              \
+  extern __shared__ __align__(128) uint8_t dynamicShared[]; \
   T* const name = reinterpret_cast<T*>(dynamicShared + (offset))
 
 #else
@@ -85,6 +121,29 @@ Pack loadAs(const Global<const T>& from, int64_t index) {
 template <class Pack, class T>
 void storeAs(const Global<T>& to, int64_t index, const Pack& value) {
   to.storeAs(index, value);
+}
+
+template <class Pack, class T>
+Pack loadShared(const Shared<T>& from, int64_t index) {
+  return from.template loadAs<Pack>(index);
+}
+template <class Pack, class T>
+void storeShared(const Shared<T>& to, int64_t index, const Pack& value) {
+  to.storeAs(index, value);
+}
+
+template <class T>
+void startCopy(const Shared<T>& to, int64_t at, const Global<const T>& from, int64_t index, bool inside) {
+  struct alignas(16) Line {
+    uint8_t bytes[16];
+  };
+  const Line line = inside ? from.template loadAs<Line>(index) : Line{};
+  to.startCopy(at, line.bytes);
+}
+inline void commitCopies() { simt::block().commitCopies(); }
+template <int kGroups>
+void waitCopies() {
+  simt::block().waitCopies(kGroups);
 }
 
 inline void reportBad(const Global<int64_t>& status, int64_t index) {

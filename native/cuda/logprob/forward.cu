@@ -4,7 +4,8 @@
 
 #include <type_traits>
 
-#include "partial.h"
+#include "results.h"
+#include "scan.h"
 #include "tiles.h"
 
 namespace minform::cuda {
@@ -13,66 +14,20 @@ namespace {
 template <class Element, bool Squares>
 struct ScanTile {
   static constexpr int kThreads = kTileThreads;
-  using Real = Wide<Element>;
   Tiles<Element> tiles;
   Global<const Element> logits;
   Global<Partial> partials;
-  BaseTwo units;
-  double inverseTemperature;
-
-  struct Terms {
-    Real sum = 0, weighted = 0, squares = 0;
-  };
-
-  __device__ __forceinline__ void add(float x, float max, Terms& to) const {
-    const float y = (x - max) * units.factor, e = fastExp2(y);
-    to.sum += e;
-    to.weighted = fmaf(e, fmaxf(y, kLowestLog2), to.weighted);  // y may be -Infinity where e is 0
-    if (Squares) to.squares = fmaf(e, e, to.squares);
-  }
-  __device__ __forceinline__ void add(double x, double max, Terms& to) const {
-    const double y = (x - max) * inverseTemperature, e = exp(y);
-    to.sum += e;
-    to.weighted += e == 0 ? 0 : e * y;
-    if (Squares) to.squares += e * e;
-  }
-
-  __device__ __forceinline__ Partial partial(float max, const double (&sums)[3]) const {
-    const double natural = sums[1] * units.toNatural;
-    // 2^(y * factor) is exp(y (1 + drift)): taken out of the sum to first order.
-    return {max, sums[0] - units.drift * natural, natural, sums[2]};
-  }
-  __device__ __forceinline__ Partial partial(double max, const double (&sums)[3]) const {
-    return {max, sums[0], sums[1], sums[2]};
-  }
+  TileScan<Element, Squares> scan;
 
   __device__ void operator()() const {
     const int64_t start = tiles.row() * tiles.columns;
     Pack<Element> packs[kPacks];
-    Real max[1] = {sizeof(Real) == sizeof(float) ? static_cast<Real>(-FLT_MAX) : static_cast<Real>(-DBL_MAX)};
 #pragma unroll
     for (int p = 0; p < kPacks; p++) {
       packs[p] = readPack(logits, start + tiles.column(p), start + tiles.columns, tiles.aligned, lowest<Element>());
     }
-#pragma unroll
-    for (int p = 0; p < kPacks; p++) {
-#pragma unroll
-      for (int i = 0; i < Pack<Element>::kSize; i++) max[0] = larger(max[0], widen(packs[p].at[i]));
-    }
-    blockReduce(max, Greatest());
-
-    double sums[3] = {};
-#pragma unroll
-    for (int p = 0; p < kPacks; p++) {
-      Terms terms;  // at most 8 in float32 before they are added in float64
-#pragma unroll
-      for (int i = 0; i < Pack<Element>::kSize; i++) add(widen(packs[p].at[i]), max[0], terms);
-      sums[0] += terms.sum;
-      sums[1] += terms.weighted;
-      if (Squares) sums[2] += terms.squares;
-    }
-    blockReduce(sums, Sum());
-    if (threadIdx.x == 0) partials[blockIdx.x] = partial(max[0], sums);
+    const Partial partial = scan.of(packs);
+    if (threadIdx.x == 0) partials[blockIdx.x] = partial;
   }
 };
 
@@ -84,9 +39,7 @@ struct FinishRow {
   Global<const int32_t> targets;
   Global<const Partial> partials;
   double inverseTemperature;
-  Global<T> logProbs, entropy, sumSquaredProbs;
-  Global<double> logSumExp;
-  Global<int64_t> status;
+  RowResults<T> results;
 
   __device__ void operator()() const {
     const int64_t row = elementOfThread();
@@ -95,16 +48,11 @@ struct FinishRow {
     for (int64_t tile = 1; tile < tilesPerRow; tile++)
       whole.merge(partials[row * tilesPerRow + tile], inverseTemperature);
     const int32_t column = targets[row];
-    if (!(whole.sum > 0) || column < 0 || column >= columns) {
-      reportBad(status, row);
+    if (column < 0 || column >= columns) {
+      reportBad(results.status, row);
       return;
     }
-    const double target = widen(logits[row * columns + column]), logSum = log(whole.sum);
-    logSumExp[row] = whole.max * inverseTemperature + logSum;
-    // + 0.0: a certain token has log-prob and entropy +0.
-    logProbs[row] = static_cast<T>((target - whole.max) * inverseTemperature - logSum + 0.0);
-    if (entropy != nullptr) entropy[row] = static_cast<T>(larger(0.0, logSum - whole.weighted / whole.sum));
-    if (sumSquaredProbs != nullptr) sumSquaredProbs[row] = static_cast<T>(whole.squares / (whole.sum * whole.sum));
+    results.write(row, whole, widen(logits[row * columns + column]), inverseTemperature);
   }
 };
 
@@ -121,13 +69,15 @@ void logProbForward(const Matrix& logits, const int32_t* targets, double tempera
     const Tiles<Element> tiles(logits);
     const Buffer<Partial> partials(tiles.rows * tiles.perRow, stream);
     if (out.sumSquaredProbs != nullptr) {
-      launch(ScanTile<Element, true>{tiles, data, partials.get(), BaseTwo(inverse), inverse}, tiles.shape(), stream);
+      launch(ScanTile<Element, true>{tiles, data, partials.get(), TileScan<Element, true>(inverse)}, tiles.shape(),
+             stream);
     } else {
-      launch(ScanTile<Element, false>{tiles, data, partials.get(), BaseTwo(inverse), inverse}, tiles.shape(), stream);
+      launch(ScanTile<Element, false>{tiles, data, partials.get(), TileScan<Element, false>(inverse)}, tiles.shape(),
+             stream);
     }
     using Finish = FinishRow<T, Element>;
-    launch(Finish{tiles.rows, tiles.columns, tiles.perRow, data, targets, partials.get(), inverse, out.logProbs,
-                  out.entropy, out.sumSquaredProbs, out.logSumExp, status},
+    launch(Finish{tiles.rows, tiles.columns, tiles.perRow, data, targets, partials.get(), inverse,
+                  RowResults<T>(out, status)},
            threadPerElement(tiles.rows, Finish::kThreads), stream);
   });
 }

@@ -3,6 +3,7 @@
 #include "minform/cuda/logprob.h"
 
 #include "device_test.h"
+#include "stored.h"
 
 using namespace minform;
 using namespace minform::cuda;
@@ -18,19 +19,6 @@ struct Logits {
   std::vector<Stored> stored;
   std::vector<double> exact;
 };
-
-double fromHalf(uint16_t bits) {
-  const double magnitude = (bits & 0x7C00) == 0 ? std::ldexp(bits & 0x3FF, -24)
-                                                : std::ldexp((bits & 0x3FF) + 1024, ((bits >> 10) & 31) - 25);
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-double fromBfloat16(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof value);
-  return value;
-}
 
 // Mostly of a size like real logits, around `offset` where the type is wide; every seventh is -Infinity where `holes`
 // are asked for.

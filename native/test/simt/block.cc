@@ -105,6 +105,7 @@ void Block::runBlock(unsigned index, unsigned threads) {
   for (unsigned i = 0; i < threads; i++) {
     order[i] = static_cast<int>(currentOrder() == 1 ? threads - 1 - i : i);
     threads_[i]->state = Thread::State::ready;
+    threads_[i]->copies.assign(1, {});
   }
   while (live_ > 0 && fault_ == nullptr) {
     bool progressed = false;
@@ -264,6 +265,24 @@ uint8_t* Block::writeShared(size_t at, size_t bytes) {
     cell.written = true;
   }
   return &shared_[at];
+}
+
+void Block::startCopy(size_t at, const uint8_t (&bytes)[16]) {
+  writeShared(at, 16);
+  Copy copy{at, {}};
+  std::memcpy(copy.bytes, bytes, 16);
+  for (size_t i = at; i < at + 16; i++) cells_[i].written = false;
+  current_->copies.back().push_back(copy);
+}
+
+void Block::commitCopies() { current_->copies.emplace_back(); }
+
+void Block::waitCopies(size_t groups) {
+  auto& copies = current_->copies;
+  while (copies.size() > groups + 1) {
+    for (const Copy& copy : copies.front()) std::memcpy(writeShared(copy.at, 16), copy.bytes, 16);
+    copies.erase(copies.begin());
+  }
 }
 
 }  // namespace simt

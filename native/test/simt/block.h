@@ -36,6 +36,12 @@ struct WarpCall {
   int argument, width;
 };
 
+// 16 bytes on their way to shared memory.
+struct Copy {
+  size_t at;
+  uint8_t bytes[16];
+};
+
 struct Thread {
   enum class State { ready, atBarrier, inWarpCall, done };
   Fiber fiber;
@@ -43,6 +49,7 @@ struct Thread {
   State state = State::done;
   Site site{};
   WarpCall* call = nullptr;
+  std::vector<std::vector<Copy>> copies;  // by group, oldest first; the last one is open
   int lane() const { return index % kWarpLanes; }
   int warp() const { return index / kWarpLanes; }
 };
@@ -72,6 +79,11 @@ class Block {
   size_t dynamicShared(size_t offset, size_t bytes, size_t alignment);
   uint8_t* readShared(size_t at, size_t bytes);
   uint8_t* writeShared(size_t at, size_t bytes);
+  // A copy writes when it starts, for others may no longer read there, and what it brings is seen once it is waited
+  // for.
+  void startCopy(size_t at, const uint8_t (&bytes)[16]);
+  void commitCopies();
+  void waitCopies(size_t groups);
 
  private:
   struct StaticArray {

@@ -204,6 +204,31 @@ void staticSharedLimit(bool faulty) {
   });
 }
 
+// A copy is there for its thread after the wait, for others after a barrier too, and must not start under a reader.
+void copyThrough(bool wait, bool barrier, bool readersDone) {
+  const Buffer<float> buffer(256, nullptr), out(256, nullptr);
+  const Global<const float> from = filled(buffer, 256);
+  const Global<float> to = out.get();
+  runToy([=] {
+    SHARED(float, line, 256);
+    const int thread = static_cast<int>(threadIdx.x);
+    for (int i = thread * 4; i < thread * 4 + 4; i++) line[i] = 1;
+    __syncthreads();
+    startCopy(line, thread * 4, from, thread * 4, true);
+    commitCopies();
+    if (wait) waitCopies<0>();
+    if (barrier) __syncthreads();
+    to[thread] = line[255 - thread];
+    if (readersDone) __syncthreads();
+    startCopy(line, thread * 4, from, thread * 4, false);
+    commitCopies();
+    waitCopies<0>();
+  });
+}
+void copyNotWaitedFor(bool faulty) { copyThrough(!faulty, true, true); }
+void copyWithoutBarrier(bool faulty) { copyThrough(true, !faulty, true); }
+void copyUnderReaders(bool faulty) { copyThrough(true, true, !faulty); }
+
 struct FaultCase {
   const char* name;
   FaultKind kind;
@@ -228,6 +253,9 @@ const FaultCase kFaults[] = {
     {"race_of_writes", FaultKind::race, raceOfWrites},
     {"race_of_read_and_write", FaultKind::race, raceOfReadAndWrite},
     {"race_across_warps", FaultKind::race, raceAcrossWarps},
+    {"copy_not_waited_for", FaultKind::uninitialisedRead, copyNotWaitedFor},
+    {"copy_without_barrier", FaultKind::race, copyWithoutBarrier},
+    {"copy_under_readers", FaultKind::race, copyUnderReaders},
     {"static_shared_limit", FaultKind::launch, staticSharedLimit},
 };
 

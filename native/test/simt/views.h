@@ -113,7 +113,31 @@ class Shared {
     std::memcpy(block().writeShared(address(index), sizeof(T)), &value, sizeof(T));
   }
 
+  // Packs of several elements, on addresses that are multiples of their size.
+  template <class Pack>
+  Pack loadAs(int64_t index) const {
+    checkPack(index, alignof(Pack), sizeof(Pack));
+    T values[sizeof(Pack) / sizeof(T)];
+    for (size_t i = 0; i < sizeof(Pack) / sizeof(T); i++) values[i] = load(index + static_cast<int64_t>(i));
+    Pack pack;
+    std::memcpy(static_cast<void*>(&pack), values, sizeof pack);
+    return pack;
+  }
+  template <class Pack>
+  void storeAs(int64_t index, const Pack& value) const {
+    checkPack(index, alignof(Pack), sizeof(Pack));
+    std::memcpy(block().writeShared(address(index), sizeof(Pack)), &value, sizeof(Pack));
+  }
+  void startCopy(int64_t index, const uint8_t (&bytes)[16]) const {
+    checkPack(index, 16, 16);
+    block().startCopy(address(index), bytes);
+  }
+
  private:
+  void checkPack(int64_t index, size_t alignment, size_t bytes) const {
+    if (address(index) % alignment != 0) block().fail(FaultKind::misaligned, "shared access that is not aligned");
+    address(index + static_cast<int64_t>(bytes / sizeof(T)) - 1);
+  }
   size_t address(int64_t index) const {
     const int64_t element = first_ + index;
     if (element < 0 || element >= count_) {
