@@ -2,7 +2,7 @@
 // lengths and offsets.
 //
 // A call is on the host or on the device, with all its arrays. On the device its last two arguments are an array of
-// status words, whose stream the call runs on, and the index of the word to report in.
+// status words, whose stream the call runs on, and the index of the (first) word to report in.
 #pragma once
 
 #include <cstring>
@@ -60,17 +60,19 @@ constexpr bool kHasDevice = false;
 
 class Args {
  public:
-  // kHost refuses arrays on the device.
+  // kHost refuses arrays on the device. `statuses`: how many words a call on the device writes.
   enum Places { kHost, kAny };
 
-  explicit Args(const Napi::CallbackInfo& info, Places places = kHost) : info_(info) {
+  explicit Args(const Napi::CallbackInfo& info, Places places = kHost, size_t statuses = 1) : info_(info) {
     if (places == kHost || info.Length() < 2) return;
     DeviceArray* words = deviceArray(info[info.Length() - 2]);
     if (words == nullptr) return;
     const size_t at = info.Length() - 2;
     if (words->kind != napi_bigint64_array) return;
     const int32_t word = integer(at + 1);
-    if (word < 0 || word >= words->length || words->memory == nullptr) fail(at + 1, "is no status word");
+    if (word < 0 || word + static_cast<int64_t>(statuses) > words->length || words->memory == nullptr) {
+      fail(at + 1, "is no status word");
+    }
     words_ = words->memory;
     status_ = static_cast<int64_t*>(words_->data) + word;
   }
@@ -93,6 +95,14 @@ class Args {
     // An empty array may come without memory; a null pointer would read as "left out".
     static T nothing{};
     return data == nullptr ? &nothing : static_cast<T*>(data);
+  }
+
+  // Parameters: on the host wherever the call is.
+  template <class T>
+  const T* parameters(size_t index, int64_t length) const {
+    void* data = nullptr;
+    if (hostView(index, TypeTag<T>::kind, &data) != length) fail(index, "has the wrong length");
+    return static_cast<T*>(data);
   }
 
   // An array that the call writes.
@@ -124,6 +134,14 @@ class Args {
     const std::vector<uint8_t>& content = deviceArray(info_[index])->memory->content;
     if (content.size() != static_cast<size_t>(*length) * sizeof(T)) fail(index, "has an unknown content");
     return {reinterpret_cast<const T*>(content.data()), data};
+  }
+
+  template <class T>
+  Known<T> known(size_t index, int64_t length) const {
+    int64_t found = 0;
+    const Known<T> array = known<T>(index, &found);
+    if (found != length) fail(index, "has the wrong length");
+    return array;
   }
 
   // Offsets of a ragged array whose data has `total` elements.
@@ -192,7 +210,10 @@ class Args {
 
  private:
   int64_t view(size_t index, napi_typedarray_type wanted, void** data) const {
-    if (onDevice()) return deviceView(index, wanted, data);
+    return onDevice() ? deviceView(index, wanted, data) : hostView(index, wanted, data);
+  }
+
+  int64_t hostView(size_t index, napi_typedarray_type wanted, void** data) const {
     napi_typedarray_type kind;
     size_t length = 0;
     if (!info_[index].IsTypedArray() ||

@@ -185,12 +185,13 @@ Napi::Value download(const Napi::CallbackInfo& info) {
       Lane::device);
 }
 
-// (array): fills it with zeros
-Napi::Value clear(const Napi::CallbackInfo& info) {
+// (array, byte): every byte becomes it
+Napi::Value fill(const Napi::CallbackInfo& info) {
   const MemoryPointer memory = arrayAt(info, 0).memory;
+  const auto byte = static_cast<uint8_t>(Args(info).integer(1));
   return onDevice(info.Env(), [&]() -> Napi::Value {
     memory->waitForReaders();
-    cuda::fillBytes(memory->data, 0, memory->bytes, memory->stream->stream);
+    cuda::fillBytes(memory->data, byte, memory->bytes, memory->stream->stream);
     return info.Env().Undefined();
   });
 }
@@ -244,7 +245,7 @@ void registerDevice(Napi::Env env, Napi::Object exports) {
   family.Set("uploadKnown", Napi::Function::New(env, uploadKnown, "uploadKnown"));
   family.Set("read", Napi::Function::New(env, read, "read"));
   family.Set("download", Napi::Function::New(env, download, "download"));
-  family.Set("clear", Napi::Function::New(env, clear, "clear"));
+  family.Set("fill", Napi::Function::New(env, fill, "fill"));
   family.Set("dispose", Napi::Function::New(env, disposeArray, "dispose"));
   family.Set("synchronize", Napi::Function::New(env, synchronize, "synchronize"));
   family.Set("memory", Napi::Function::New(env, memory, "memory"));

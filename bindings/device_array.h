@@ -23,8 +23,9 @@ using StreamPointer = std::shared_ptr<DeviceStream>;
 
 class DeviceMemory {
  public:
+  // Memory also for an empty array: kernels take a null pointer for an array left out.
   DeviceMemory(StreamPointer on, size_t size)
-      : stream(std::move(on)), bytes(size), data(cuda::allocate(size, stream->stream)) {}
+      : stream(std::move(on)), bytes(size), data(cuda::allocate(size == 0 ? 1 : size, stream->stream)) {}
   DeviceMemory(const DeviceMemory&) = delete;
   ~DeviceMemory() { cuda::release(data, stream->stream); }
 

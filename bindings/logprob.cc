@@ -121,35 +121,45 @@ LinearInput linearInput(const Args& args) {
 
 // (linear input x10, targets, temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
 Napi::Value linearForward(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   const LinearInput in = linearInput(args);
   const Targets targets = targetsOf(args, 10, in.hidden.rows, in.weight.rows);
   const double temperature = temperatureOf(args, 11);
   return byResult(in.hidden.element, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const LogProbOutput<T> out = outputs<T>(args, 12, in.hidden.rows);
-    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
-      return logprob<T>().linearForward(in, targets.data(), temperature, out, cancelled);
-    });
+    return runJob(
+        args, info,
+        [=](const CancelFlag& cancelled) {
+          return logprob<T>().linearForward(in, targets.data(), temperature, out, cancelled);
+        },
+        [&](auto status, auto stream) {
+          cuda::logProbLinearForward(in, targets.data(), temperature, out, status, stream);
+        });
   });
 }
 
 // (linear input x10, targets, temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradHidden,
 // gradWeight, gradBias?) -> job
 Napi::Value linearBackward(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   const LinearInput in = linearInput(args);
   const Targets targets = targetsOf(args, 10, in.hidden.rows, in.weight.rows);
   const double temperature = temperatureOf(args, 11);
   return byResult(in.hidden.element, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const LogProbGradients<T> grads = gradients<T>(args, 12, in.hidden.rows);
-    const LinearGradients<T> out{args.array<T>(16, in.hidden.rows * in.hidden.columns),
-                                 args.array<T>(17, in.weight.rows * in.weight.columns),
-                                 args.optionalArray<T>(18, in.weight.rows)};
-    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
-      return logprob<T>().linearBackward(in, targets.data(), temperature, grads, out, cancelled);
-    });
+    const LinearGradients<T> out{args.output<T>(16, in.hidden.rows * in.hidden.columns),
+                                 args.output<T>(17, in.weight.rows * in.weight.columns),
+                                 args.optionalOutput<T>(18, in.weight.rows)};
+    return runJob(
+        args, info,
+        [=](const CancelFlag& cancelled) {
+          return logprob<T>().linearBackward(in, targets.data(), temperature, grads, out, cancelled);
+        },
+        [&](auto status, auto stream) {
+          cuda::logProbLinearBackward(in, targets.data(), temperature, grads, out, status, stream);
+        });
   });
 }
 

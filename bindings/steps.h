@@ -7,9 +7,7 @@ namespace minform {
 
 // Step ends must rise within their row: the kernels write the tokens between them. Both Rows are the host's.
 inline const int32_t* stepEndsOf(const Args& args, size_t index, const Rows& tokens, const Rows& steps) {
-  int64_t length = 0;
-  const Known<int32_t> ends = args.known<int32_t>(index, &length);
-  if (length != steps.total()) args.fail(index, "has the wrong length");
+  const Known<int32_t> ends = args.known<int32_t>(index, steps.total());
   const int32_t* stepEnds = ends.host;
   if (tokens.count != steps.count) args.fail(index, "has another number of rows");
   for (int64_t row = 0; row < steps.count; row++) {

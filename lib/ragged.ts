@@ -9,7 +9,10 @@ export type FloatArray = Float32Array | Float64Array;
 export type RaggedData = FloatArray | Int32Array | Uint8Array;
 
 /** Values in float32 or float64, in the host's memory or a GPU's: the function runs where they are. */
-export type Values = FloatArray | DeviceTensor<"float32"> | DeviceTensor<"float64">;
+export type Values = FloatArray | FloatTensor;
+
+/** Values on a GPU. */
+export type FloatTensor = DeviceTensor<"float32"> | DeviceTensor<"float64">;
 
 /** One value per element, 0 or 1. Beside values on a GPU it may be on either side. */
 export type Mask = Uint8Array | DeviceTensor<"uint8">;

@@ -105,7 +105,7 @@ export class Gpu {
     }
     for (const [axis, extent] of dims.entries()) assertCount(extent, `dims[${axis}]`);
     const tensor = this.#stream.allocate(type, [...dims]);
-    addon().device.clear(tensor.array);
+    addon().device.fill(tensor.array, 0);
     return tensor;
   }
 

@@ -26,7 +26,7 @@ export interface DeviceKernels {
   uploadKnown(before: NativeArray | null, stream: NativeStream, values: HostArray): NativeArray;
   read(from: NativeArray, first: number, to: HostArray): void;
   download(from: NativeArray, first: number, to: HostArray): NativeJob;
-  clear(array: NativeArray): void;
+  fill(array: NativeArray, byte: number): void;
   dispose(array: NativeArray): void;
   synchronize(stream: NativeStream): NativeJob;
   memory(): { inUse: number; peak: number; reserved: number };

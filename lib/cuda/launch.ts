@@ -1,4 +1,6 @@
+import type { NativeArray } from "./kernels.ts";
 import type { DeviceStatus } from "./status.ts";
+import type { DeviceStream } from "./stream.ts";
 import { DeviceTensor } from "./tensor.ts";
 
 /**
@@ -20,12 +22,24 @@ export function launch<A extends unknown[], R>(
     if (arg instanceof DeviceTensor) return arg.array;
     return arg instanceof Int32Array || arg instanceof Uint8Array ? stream.copyOf(arg) : arg;
   });
-  const { status, words, word } = stream.status(name);
-  try {
+  return onStream(stream, name, 1, (words, word) => {
     kernel(...([...placed, words, word] as unknown[] as A));
+  })[0]!;
+}
+
+/** @internal Makes a call on the device with `count` words to report in. */
+export function onStream(
+  stream: DeviceStream,
+  name: string,
+  count: number,
+  call: (words: NativeArray, word: number) => void,
+): DeviceStatus[] {
+  const { statuses, words, word } = stream.status(name, count);
+  try {
+    call(words, word);
   } catch (error) {
-    stream.withdraw(status);
+    stream.withdraw(statuses);
     throw error;
   }
-  return status;
+  return statuses;
 }

@@ -40,23 +40,31 @@ export class DeviceStream {
     return copy;
   }
 
-  /** A word for a call about to be made. */
-  status(name: string): { status: DeviceStatus; words: NativeArray; word: number } {
-    if (this.#unread.length * WORDS >= MOST_CALLS && this.#unread.at(-1)!.calls.length === WORDS)
-      this.#checkNow();
+  /** Words for a call about to be made: one, or one per tensor of a list, side by side. */
+  status(name: string, count = 1): { statuses: DeviceStatus[]; words: NativeArray; word: number } {
+    if (this.#unread.length > MOST_CALLS / WORDS) this.#checkNow();
     let last = this.#unread.at(-1);
-    if (last === undefined || last.calls.length === WORDS) {
-      last = { array: addon().device.allocate(this.native, BIGINT64, WORDS), calls: [] };
+    if (last === undefined || last.calls.length + count > WORDS) {
+      const words = Math.max(WORDS, count);
+      last = { array: addon().device.allocate(this.native, BIGINT64, words), calls: [] };
       this.#unread.push(last);
     }
-    const status = new DeviceStatus(name);
-    return { status, words: last.array, word: last.calls.push(status) - 1 };
+    const word = last.calls.length;
+    const statuses = Array.from({ length: count }, () => new DeviceStatus(name));
+    last.calls.push(...statuses);
+    return { statuses, words: last.array, word };
   }
 
-  /** Takes back the word of a call that was not made. */
-  withdraw(status: DeviceStatus): void {
-    const { calls } = this.#unread.at(-1)!;
-    if (calls.at(-1) === status) calls.pop();
+  /** A word that holds back what comes after a check that failed: all ones until then. */
+  guard(): NativeArray {
+    const guard = addon().device.allocate(this.native, BIGINT64, 1);
+    addon().device.fill(guard, 0xff);
+    return guard;
+  }
+
+  /** Takes back the words of a call that was not made. */
+  withdraw(statuses: readonly DeviceStatus[]): void {
+    this.#unread.at(-1)!.calls.splice(-statuses.length);
   }
 
   /** Waits for a job, then throws for the first call made before it that met a bad value. */

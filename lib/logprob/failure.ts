@@ -55,24 +55,33 @@ export function assertLogits(status: Status, logits: PlacedTensor, targets: Targ
   const vocabulary = logits.dims[1]!;
   whenKnown<Elements | Targets>(status, { logits: logits.data, targets }, (row, suspects) => {
     if (row < 0) return;
-    const ids = suspects.targets as Targets | undefined;
-    const id = ids instanceof DeviceTensor && !ids.disposed ? ids.read(row, 1)[0]! : 0;
-    if (id < 0 || id >= vocabulary) {
-      throw new ArgumentError(
-        "ERR_ARGUMENT_VALUE",
-        `targets[${row}]: expected a token id in [0, ${vocabulary}), got ${id}`,
-      );
-    }
+    assertTarget(suspects.targets as Targets | undefined, row, vocabulary);
     throwLogits(row, suspects.logits as Elements | undefined, shape);
   });
 }
 
+// On the host that has been checked before the call.
+function assertTarget(ids: Targets | null | undefined, row: number, vocabulary: number): void {
+  const id = ids instanceof DeviceTensor && !ids.disposed ? ids.read(row, 1)[0]! : 0;
+  if (id >= 0 && id < vocabulary) return;
+  throw new ArgumentError(
+    "ERR_ARGUMENT_VALUE",
+    `targets[${row}]: expected a token id in [0, ${vocabulary}), got ${id}`,
+  );
+}
+
 /** @internal As assertLogits, for logits that nobody has seen. */
-export function assertHidden(status: Status, hidden: PlacedTensor): void {
+export function assertHidden(
+  status: Status,
+  hidden: PlacedTensor,
+  targets: Targets,
+  vocabulary: number,
+): void {
   const shape = shapeOf(hidden);
-  whenKnown<Elements>(status, { hidden: hidden.data }, (row, suspects) => {
+  whenKnown<Elements | Targets>(status, { hidden: hidden.data, targets }, (row, suspects) => {
     if (row < 0) return;
-    const found = undefinedLogit(suspects.hidden, shape, row);
+    assertTarget(suspects.targets as Targets | undefined, row, vocabulary);
+    const found = undefinedLogit(suspects.hidden as Elements | undefined, shape, row);
     throw new NumericError(
       "ERR_NOT_FINITE",
       found === undefined

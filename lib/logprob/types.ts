@@ -101,6 +101,16 @@ export interface LinearHead<K extends TensorType = TensorType> {
   readonly bias?: Tensor<K>;
 }
 
+/** {@link LinearHead} on the device. */
+export interface DeviceLinearHead<K extends TensorType = TensorType> {
+  /** `[N, H]`, one row per token position. */
+  readonly hidden: DeviceTensor<K>;
+  /** `[V, H]`. */
+  readonly weight: DeviceTensor<K>;
+  /** `[V]`. */
+  readonly bias?: DeviceTensor<K>;
+}
+
 /** Memory that {@link linearLogProbsBackward} reuses, each in the type of the result. */
 export interface LinearGradientsOut<K extends TensorType> {
   /** `N * H` values. */
@@ -115,6 +125,22 @@ export interface LinearGradientsOut<K extends TensorType> {
 export interface LinearLogProbsBackwardOptions<K extends TensorType> extends LogProbBackwardOptions {
   /** Reused for the results. */
   out?: LinearGradientsOut<K>;
+}
+
+/** {@link LinearLogProbsBackwardOptions} on the device. */
+export interface DeviceLinearBackwardOptions<K extends TensorType> extends LogProbBackwardOptions {
+  /** Reused for the results. */
+  out?: Partial<DeviceLinearGradients<K>>;
+}
+
+/** {@link LinearGradients} on the device. */
+export interface DeviceLinearGradients<K extends TensorType = TensorType> {
+  /** `[N, H]`. */
+  readonly gradHidden: DeviceTensor<ResultType<K>>;
+  /** `[V, H]`. */
+  readonly gradWeight: DeviceTensor<ResultType<K>>;
+  /** `[V]`; only when the head has a bias. */
+  readonly gradBias?: DeviceTensor<ResultType<K>>;
 }
 
 /** Gradients of a linear head: float64 for float64 inputs, float32 for everything narrower. */
