@@ -24,6 +24,7 @@ struct Listed {
 template <class T>
 struct ListRow {
   static constexpr int kThreads = kRowWarps * kWarp;
+  static constexpr int kResident = 1;
   DeviceRows tokens;
   Global<const T> rewards, logProbs, sumSquaredProbs;
   Global<const uint8_t> mask;

@@ -131,6 +131,7 @@ __device__ __forceinline__ bool differences(OutcomeForm form, const Members& gro
 template <class T>
 struct Outcomes {
   static constexpr int kThreads = 64;
+  static constexpr int kResident = 1;
   OutcomeRule rule;
   GroupView groups;
   Global<const T> rewards;

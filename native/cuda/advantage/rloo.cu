@@ -41,6 +41,7 @@ struct ReturnSum {
 template <class T>
 struct Summarise {
   static constexpr int kThreads = kRowWarps * kWarp;
+  static constexpr int kResident = 1;
   RowWalk<T> walk;
   BaselineRule rule;
   bool excludeNaN;
@@ -131,6 +132,7 @@ struct Baselines {
 template <class T>
 struct Write {
   static constexpr int kThreads = kRowWarps * kWarp;
+  static constexpr int kResident = 1;
   RowWalk<T> walk;
   bool rawSingletons;
   Global<const Stand> stands;

@@ -11,6 +11,7 @@ namespace {
 template <class T>
 struct Assign {
   static constexpr int kThreads = kRowWarps * kWarp;
+  static constexpr int kResident = 1;
   CreditForm form;
   DeviceRows steps;
   Global<const T> rewards;

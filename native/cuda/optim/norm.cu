@@ -23,6 +23,7 @@ struct Progress {
 template <class T>
 struct BlockSquares {
   static constexpr int kThreads = kRowWarps * kWarp;
+  static constexpr int kResident = 1;
   int64_t count;
   bool again;  // only where it has to be summed again
   Global<const T> values;
