@@ -155,6 +155,12 @@ export function assertRagged(value: unknown, name: string, kinds: readonly Array
   assertOffsets(value.offsets, (value.data as RaggedData).length, `${name}.offsets`);
 }
 
+/** @internal Asserts an array of floats, on the host or on the device. */
+export function assertValues(value: unknown, name: string): void {
+  if (value instanceof DeviceTensor) assertTensor(value, name, ["float32", "float64"]);
+  else assertTypedArray(value, name, FLOATS);
+}
+
 /** @internal Asserts a ragged array of floats, on the host or on the device. */
 export function assertRaggedValues(value: unknown, name: string): void {
   const data = (value as Ragged<Values> | null | undefined)?.data;
@@ -162,7 +168,7 @@ export function assertRaggedValues(value: unknown, name: string): void {
     assertRagged(value, name);
     return;
   }
-  assertTensor(data, `${name}.data`, ["float32", "float64"]);
+  assertValues(data, `${name}.data`);
   assertOffsets((value as Ragged<Values>).offsets, data.length, `${name}.offsets`);
 }
 

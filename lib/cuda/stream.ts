@@ -46,7 +46,7 @@ export class DeviceStream {
     let last = this.#unread.at(-1);
     if (last === undefined || last.calls.length + count > WORDS) {
       const words = Math.max(WORDS, count);
-      last = { array: addon().device.allocate(this.native, BIGINT64, words), calls: [] };
+      last = { array: this.integers(words), calls: [] };
       this.#unread.push(last);
     }
     const word = last.calls.length;
@@ -55,9 +55,14 @@ export class DeviceStream {
     return { statuses, words: last.array, word };
   }
 
+  /** 64-bit integers; their content is undefined. */
+  integers(count: number): NativeArray {
+    return addon().device.allocate(this.native, BIGINT64, count);
+  }
+
   /** A word that holds back what comes after a check that failed: all ones until then. */
   guard(): NativeArray {
-    const guard = addon().device.allocate(this.native, BIGINT64, 1);
+    const guard = this.integers(1);
     addon().device.fill(guard, 0xff);
     return guard;
   }

@@ -1,7 +1,7 @@
 import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError } from "../errors.ts";
 import type { FloatArray, Values } from "../ragged.ts";
-import { assertSameKind, assertTensor, assertTypedArray, assertVectorLike, FLOATS } from "../validate.ts";
+import { assertSameKind, assertValues, assertVectorLike } from "../validate.ts";
 
 /** One float array, or a list of them (one per parameter tensor). */
 export type TensorList<T extends Values = FloatArray> = T | readonly T[];
@@ -34,9 +34,7 @@ export function checkTensors<T extends Values>(
     const like = model?.[i];
     if (like !== undefined)
       assertVectorLike(tensor.data, tensor.name, like.data.length, like.data, like.name);
-    else if ((tensor.data as Values) instanceof DeviceTensor)
-      assertTensor(tensor.data, tensor.name, ["float32", "float64"]);
-    else assertTypedArray(tensor.data, tensor.name, FLOATS);
+    else assertValues(tensor.data, tensor.name);
   }
   const [first] = named as [NamedTensor<T>];
   if (named.some(({ data }) => (data as Values) instanceof DeviceTensor))
