@@ -26,9 +26,10 @@ struct Device {
   size_t operationsLeft = fromEnvironment("MINFORM_SIMT_LOST_AFTER", SIZE_MAX);
 };
 
+// Never destroyed: threads may still use it when the process exits.
 Device& device() {
-  static Device only;
-  return only;
+  static Device* const only = new Device;
+  return *only;
 }
 
 std::string range(const Allocation& in, uintptr_t at, size_t count) {
