@@ -15,7 +15,7 @@ run() {
 
 mkdir -p build-native
 headers="$PWD/node_modules/node-api-headers/include;$PWD/node_modules/node-addon-api"
-run release . -DMINFORM_CUDA=EMULATED "-DCMAKE_JS_INC=$headers"
+run release . -DMINFORM_CUDA=EMULATED -DMINFORM_C_API=ON "-DCMAKE_JS_INC=$headers"
 if [ "${1:-}" = "--sanitize" ]; then
   run asan . -DMINFORM_CUDA=OFF -DMINFORM_SANITIZE=address,undefined
   run tsan '^(pool|credit)_' -DMINFORM_CUDA=OFF -DMINFORM_SANITIZE=thread
