@@ -33,6 +33,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("setNumThreads", Napi::Function::New(env, setThreads, "setNumThreads"));
   registerAdvantage(env, exports);
   registerCredit(env, exports);
+  registerDevice(env, exports);
   registerLogProb(env, exports);
   registerLoss(env, exports);
   registerMetrics(env, exports);

@@ -7,6 +7,7 @@ namespace minform {
 
 void registerAdvantage(Napi::Env env, Napi::Object exports);
 void registerCredit(Napi::Env env, Napi::Object exports);
+void registerDevice(Napi::Env env, Napi::Object exports);
 void registerLogProb(Napi::Env env, Napi::Object exports);
 void registerLoss(Napi::Env env, Napi::Object exports);
 void registerMetrics(Napi::Env env, Napi::Object exports);

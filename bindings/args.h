@@ -1,10 +1,14 @@
 // Reading arguments. lib/ has validated them; what is checked again here is what memory safety rests on: kinds,
 // lengths and offsets.
+//
+// A call is on the host or on the device, with all its arrays. On the device its last two arguments are an array of
+// status words, whose stream the call runs on, and the index of the (first) word to report in.
 #pragma once
 
 #include <cstring>
 #include <string>
 
+#include "device_array.h"
 #include "minform/ragged.h"
 #include "napi_setup.h"
 
@@ -32,50 +36,129 @@ template <>
 struct TypeTag<uint16_t> {
   static constexpr napi_typedarray_type kind = napi_uint16_array;
 };
+template <>
+struct TypeTag<int64_t> {
+  static constexpr napi_typedarray_type kind = napi_bigint64_array;
+};
+
+// An array whose content the glue has to look at: `host` is for looking, `data` for the kernel.
+template <class T>
+struct Known {
+  const T* host;
+  const T* data;
+};
+struct KnownRows {
+  Rows host, rows;
+  int64_t total() const { return host.total(); }
+};
+
+#if defined(MINFORM_HAS_DEVICE)
+constexpr bool kHasDevice = true;
+#else
+constexpr bool kHasDevice = false;
+#endif
 
 class Args {
  public:
-  explicit Args(const Napi::CallbackInfo& info) : info_(info) {}
+  // kHost refuses arrays on the device. `statuses`: how many words a call on the device writes.
+  enum Places { kHost, kAny };
 
-  // A typed array of exactly `length` elements.
+  explicit Args(const Napi::CallbackInfo& info, Places places = kHost, size_t statuses = 1) : info_(info) {
+    if (places == kHost || info.Length() < 2) return;
+    DeviceArray* words = deviceArray(info[info.Length() - 2]);
+    if (words == nullptr) return;
+    const size_t at = info.Length() - 2;
+    if (words->kind != napi_bigint64_array) return;
+    const int32_t word = integer(at + 1);
+    if (word < 0 || word + static_cast<int64_t>(statuses) > words->length || words->memory == nullptr) {
+      fail(at + 1, "is no status word");
+    }
+    words_ = words->memory;
+    status_ = static_cast<int64_t*>(words_->data) + word;
+  }
+
+  bool onDevice() const { return words_ != nullptr; }
+
+  // An array of exactly `length` elements.
   template <class T>
   T* array(size_t index, int64_t length) const {
-    T* data = nullptr;
-    const size_t found = view(index, &data);
-    if (found != static_cast<size_t>(length)) fail(index, "has the wrong length");
+    int64_t found = 0;
+    T* data = array<T>(index, &found);
+    if (found != length) fail(index, "has the wrong length");
     return data;
   }
 
   template <class T>
   T* array(size_t index, int64_t* length) const {
-    T* data = nullptr;
-    *length = static_cast<int64_t>(view(index, &data));
-    return data;
+    void* data = nullptr;
+    *length = view(index, TypeTag<T>::kind, &data);
+    // An empty array may come without memory; a null pointer would read as "left out".
+    static T nothing{};
+    return data == nullptr ? &nothing : static_cast<T*>(data);
   }
 
-  // Like array, but null and undefined give nullptr.
+  // Parameters: on the host wherever the call is.
+  template <class T>
+  const T* parameters(size_t index, int64_t length) const {
+    void* data = nullptr;
+    if (hostView(index, TypeTag<T>::kind, &data) != length) fail(index, "has the wrong length");
+    return static_cast<T*>(data);
+  }
+
+  // An array that the call writes.
+  template <class T>
+  T* output(size_t index, int64_t length) const {
+    if (DeviceArray* out = deviceArray(info_[index]); out != nullptr && out->memory != nullptr) {
+      out->memory->waitForReaders();
+    }
+    return array<T>(index, length);
+  }
+
+  // Like array and output, but null and undefined give nullptr.
   template <class T>
   T* optionalArray(size_t index, int64_t length) const {
     return isMissing(index) ? nullptr : array<T>(index, length);
   }
+  template <class T>
+  T* optionalOutput(size_t index, int64_t length) const {
+    return isMissing(index) ? nullptr : output<T>(index, length);
+  }
 
   bool isMissing(size_t index) const { return info_[index].IsNull() || info_[index].IsUndefined(); }
 
-  // Offsets of a ragged array whose data has `total` elements.
-  Rows rows(size_t index, int64_t total) const {
-    const Rows rows = this->rows(index);
-    if (rows.total() != total) fail(index, "does not cover the data");
-    return rows;
+  // On the device only arrays that were copied there to be known, and are never written.
+  template <class T>
+  Known<T> known(size_t index, int64_t* length) const {
+    const T* data = array<T>(index, length);
+    if (!onDevice()) return {data, data};
+    const std::vector<uint8_t>& content = deviceArray(info_[index])->memory->content;
+    if (content.size() != static_cast<size_t>(*length) * sizeof(T)) fail(index, "has an unknown content");
+    return {reinterpret_cast<const T*>(content.data()), data};
   }
 
-  Rows rows(size_t index) const {
+  template <class T>
+  Known<T> known(size_t index, int64_t length) const {
+    int64_t found = 0;
+    const Known<T> array = known<T>(index, &found);
+    if (found != length) fail(index, "has the wrong length");
+    return array;
+  }
+
+  // Offsets of a ragged array whose data has `total` elements.
+  Rows rows(size_t index, int64_t total) const {
+    const KnownRows rows = knownRows(index);
+    if (rows.total() != total) fail(index, "does not cover the data");
+    return rows.rows;
+  }
+
+  KnownRows knownRows(size_t index) const {
     int64_t length = 0;
-    const int32_t* offsets = array<int32_t>(index, &length);
-    if (length < 1 || offsets[0] != 0) fail(index, "does not start at 0");
+    const Known<int32_t> offsets = known<int32_t>(index, &length);
+    if (length < 1 || offsets.host[0] != 0) fail(index, "does not start at 0");
     for (int64_t i = 1; i < length; i++) {
-      if (offsets[i] < offsets[i - 1]) fail(index, "falls");
+      if (offsets.host[i] < offsets.host[i - 1]) fail(index, "falls");
     }
-    return {offsets, length - 1};
+    return {{offsets.host, length - 1}, {offsets.data, length - 1}};
   }
 
   double number(size_t index) const {
@@ -94,6 +177,7 @@ class Args {
   }
 
   bool isFloat64(size_t index) const {
+    if (const DeviceArray* array = deviceArray(info_[index])) return array->kind == napi_float64_array;
     return info_[index].IsTypedArray() && info_[index].As<Napi::TypedArray>().TypedArrayType() == napi_float64_array;
   }
 
@@ -109,6 +193,27 @@ class Args {
     return info_[index].As<Napi::External<T>>().Data();
   }
 
+  // Runs the kernel of the call's place: `onHost()` returns its status, which is returned; `onGpu(status, stream)`
+  // starts work that reports in the call's word, and nothing is returned. Its parameters are declared auto: without a
+  // device its body must not be compiled, since nothing defines what it calls.
+  template <class OnHost, class OnGpu>
+  Napi::Value run(OnHost onHost, OnGpu onGpu) const {
+    if (!onDevice()) return Napi::Number::New(env(), static_cast<double>(onHost()));
+    return start(onGpu);
+  }
+
+  // The part of run() on the device. Arrays of other streams are waited for, and not reused before the call is done.
+  template <class OnGpu>
+  Napi::Value start(OnGpu onGpu) const {
+    return minform::onDevice(env(), [&]() -> Napi::Value {
+      const cuda::Stream stream = words_->stream->stream;
+      for (const MemoryPointer& other : foreign_) orderAfter(stream, other->stream->stream);
+      if constexpr (kHasDevice) onGpu(status_, stream);
+      for (const MemoryPointer& other : foreign_) orderAfter(other->stream->stream, stream);
+      return env().Undefined();
+    });
+  }
+
   [[noreturn]] void fail(size_t index, const char* problem) const {
     throw Napi::TypeError::New(info_.Env(), "native argument " + std::to_string(index) + " " + problem);
   }
@@ -116,23 +221,35 @@ class Args {
   Napi::Env env() const { return info_.Env(); }
 
  private:
-  template <class T>
-  size_t view(size_t index, T** data) const {
+  int64_t view(size_t index, napi_typedarray_type wanted, void** data) const {
+    return onDevice() ? deviceView(index, wanted, data) : hostView(index, wanted, data);
+  }
+
+  int64_t hostView(size_t index, napi_typedarray_type wanted, void** data) const {
     napi_typedarray_type kind;
     size_t length = 0;
-    void* memory = nullptr;
     if (!info_[index].IsTypedArray() ||
-        napi_get_typedarray_info(info_.Env(), info_[index], &kind, &length, &memory, nullptr, nullptr) != napi_ok) {
+        napi_get_typedarray_info(info_.Env(), info_[index], &kind, &length, data, nullptr, nullptr) != napi_ok) {
       fail(index, "is not a typed array");
     }
-    if (kind != TypeTag<T>::kind) fail(index, "is a typed array of another kind");
-    // An empty array may come without memory; a null pointer would read as "left out".
-    static T nothing{};
-    *data = memory == nullptr ? &nothing : static_cast<T*>(memory);
-    return length;
+    if (kind != wanted) fail(index, "is a typed array of another kind");
+    return static_cast<int64_t>(length);
+  }
+
+  int64_t deviceView(size_t index, napi_typedarray_type wanted, void** data) const {
+    const DeviceArray* array = deviceArray(info_[index]);
+    if (array == nullptr) fail(index, "is not on the device");
+    if (array->memory == nullptr) fail(index, "was disposed of");
+    if (array->kind != wanted) fail(index, "is an array of another kind");
+    if (array->memory->stream != words_->stream) foreign_.push_back(array->memory);
+    *data = array->memory->data;
+    return array->length;
   }
 
   const Napi::CallbackInfo& info_;
+  MemoryPointer words_;
+  int64_t* status_ = nullptr;
+  mutable std::vector<MemoryPointer> foreign_;
 };
 
 // Calls body with a float or double tag, by the kind of the typed array at `index`.

@@ -18,6 +18,12 @@ inline void* elements(const Args& args, size_t index, Element element, int64_t l
   return args.array<uint16_t>(index, length);
 }
 
+inline void* outputElements(const Args& args, size_t index, Element element, int64_t length) {
+  if (element == Element::float32) return args.output<float>(index, length);
+  if (element == Element::float64) return args.output<double>(index, length);
+  return args.output<uint16_t>(index, length);
+}
+
 inline int64_t extent(const Args& args, size_t index) {
   const double value = args.number(index);
   if (!(value >= 1 && value <= 2147483647)) args.fail(index, "is no extent");

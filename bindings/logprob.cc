@@ -6,22 +6,29 @@
 #include "addon.h"
 #include "args.h"
 #include "elements.h"
+#include "minform/cuda/logprob.h"
 #include "promise_worker.h"
 
 namespace minform {
 
 namespace {
 
-// A copy: an index that changed after the check would be read through.
-using Targets = std::shared_ptr<const std::vector<int32_t>>;
+// On the host a copy: an index that changed after the check would be read through. On the device the array itself,
+// whose content the kernel checks.
+struct Targets {
+  std::shared_ptr<const std::vector<int32_t>> copy;
+  const int32_t* onDevice = nullptr;
+  const int32_t* data() const { return copy == nullptr ? onDevice : copy->data(); }
+};
 
 Targets targetsOf(const Args& args, size_t index, int64_t rows, int64_t vocabulary) {
   const int32_t* given = args.array<int32_t>(index, rows);
-  auto targets = std::make_shared<const std::vector<int32_t>>(given, given + rows);
-  for (const int32_t target : *targets) {
+  if (args.onDevice()) return {nullptr, given};
+  auto copy = std::make_shared<const std::vector<int32_t>>(given, given + rows);
+  for (const int32_t target : *copy) {
     if (target < 0 || target >= vocabulary) args.fail(index, "holds an index outside the vocabulary");
   }
-  return targets;
+  return {copy};
 }
 
 double temperatureOf(const Args& args, size_t index) {
@@ -33,8 +40,8 @@ double temperatureOf(const Args& args, size_t index) {
 // (logProbs, entropy?, sumSquaredProbs?, logSumExp) from `index` on.
 template <class T>
 LogProbOutput<T> outputs(const Args& args, size_t index, int64_t rows) {
-  return {args.array<T>(index, rows), args.optionalArray<T>(index + 1, rows), args.optionalArray<T>(index + 2, rows),
-          args.array<double>(index + 3, rows)};
+  return {args.output<T>(index, rows), args.optionalOutput<T>(index + 1, rows), args.optionalOutput<T>(index + 2, rows),
+          args.output<double>(index + 3, rows)};
 }
 
 // (logSumExp, entropy?, gradLogProbs, gradEntropy?) from `index` on.
@@ -52,36 +59,51 @@ Napi::Value byResult(Element element, Body body) {
   return element == Element::float64 ? body(double{}) : body(float{});
 }
 
-// (logits, element, rows, columns, targets->data(), temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) ->
-// job
+// A job on the host; on the device work on the call's stream, and nothing is returned.
+template <class OnHost, class OnGpu>
+Napi::Value runJob(const Args& args, const Napi::CallbackInfo& info, OnHost onHost, OnGpu onGpu) {
+  return args.onDevice() ? args.start(onGpu) : PromiseWorkers::start(info, onHost);
+}
+
+// (logits, element, rows, columns, targets, temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
 Napi::Value forward(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   const Matrix logits = matrix(args, 0);
   const Targets targets = targetsOf(args, 4, logits.rows, logits.columns);
   const double temperature = temperatureOf(args, 5);
   return byResult(logits.element, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const LogProbOutput<T> out = outputs<T>(args, 6, logits.rows);
-    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
-      return logprob<T>().forward(logits, targets->data(), temperature, out, cancelled);
-    });
+    return runJob(
+        args, info,
+        [=](const CancelFlag& cancelled) {
+          return logprob<T>().forward(logits, targets.data(), temperature, out, cancelled);
+        },
+        [&](auto status, auto stream) {
+          cuda::logProbForward(logits, targets.data(), temperature, out, status, stream);
+        });
   });
 }
 
-// (logits, element, rows, columns, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?,
+// (logits, element, rows, columns, targets, temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?,
 // gradLogits) -> job
 Napi::Value backward(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   const Matrix logits = matrix(args, 0);
   const Targets targets = targetsOf(args, 4, logits.rows, logits.columns);
   const double temperature = temperatureOf(args, 5);
-  void* out = elements(args, 10, logits.element, logits.rows * logits.columns);
+  void* out = outputElements(args, 10, logits.element, logits.rows * logits.columns);
   return byResult(logits.element, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const LogProbGradients<T> in = gradients<T>(args, 6, logits.rows);
-    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
-      return logprob<T>().backward(logits, targets->data(), temperature, in, out, cancelled);
-    });
+    return runJob(
+        args, info,
+        [=](const CancelFlag& cancelled) {
+          return logprob<T>().backward(logits, targets.data(), temperature, in, out, cancelled);
+        },
+        [&](auto status, auto stream) {
+          cuda::logProbBackward(logits, targets.data(), temperature, in, out, status, stream);
+        });
   });
 }
 
@@ -97,37 +119,47 @@ LinearInput linearInput(const Args& args) {
   return {hidden, weight, elements(args, 8, biasElement, weight.rows), biasElement};
 }
 
-// (linear input x10, targets->data(), temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
+// (linear input x10, targets, temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
 Napi::Value linearForward(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   const LinearInput in = linearInput(args);
   const Targets targets = targetsOf(args, 10, in.hidden.rows, in.weight.rows);
   const double temperature = temperatureOf(args, 11);
   return byResult(in.hidden.element, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const LogProbOutput<T> out = outputs<T>(args, 12, in.hidden.rows);
-    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
-      return logprob<T>().linearForward(in, targets->data(), temperature, out, cancelled);
-    });
+    return runJob(
+        args, info,
+        [=](const CancelFlag& cancelled) {
+          return logprob<T>().linearForward(in, targets.data(), temperature, out, cancelled);
+        },
+        [&](auto status, auto stream) {
+          cuda::logProbLinearForward(in, targets.data(), temperature, out, status, stream);
+        });
   });
 }
 
-// (linear input x10, targets->data(), temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradHidden,
+// (linear input x10, targets, temperature, logSumExp, entropy?, gradLogProbs, gradEntropy?, gradHidden,
 // gradWeight, gradBias?) -> job
 Napi::Value linearBackward(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   const LinearInput in = linearInput(args);
   const Targets targets = targetsOf(args, 10, in.hidden.rows, in.weight.rows);
   const double temperature = temperatureOf(args, 11);
   return byResult(in.hidden.element, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     const LogProbGradients<T> grads = gradients<T>(args, 12, in.hidden.rows);
-    const LinearGradients<T> out{args.array<T>(16, in.hidden.rows * in.hidden.columns),
-                                 args.array<T>(17, in.weight.rows * in.weight.columns),
-                                 args.optionalArray<T>(18, in.weight.rows), false};
-    return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
-      return logprob<T>().linearBackward(in, targets->data(), temperature, grads, out, cancelled);
-    });
+    const LinearGradients<T> out{args.output<T>(16, in.hidden.rows * in.hidden.columns),
+                                 args.output<T>(17, in.weight.rows * in.weight.columns),
+                                 args.optionalOutput<T>(18, in.weight.rows), false};
+    return runJob(
+        args, info,
+        [=](const CancelFlag& cancelled) {
+          return logprob<T>().linearBackward(in, targets.data(), temperature, grads, out, cancelled);
+        },
+        [&](auto status, auto stream) {
+          cuda::logProbLinearBackward(in, targets.data(), temperature, grads, out, status, stream);
+        });
   });
 }
 

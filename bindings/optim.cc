@@ -1,7 +1,10 @@
 #include "minform/optim.h"
 
+#include <vector>
+
 #include "addon.h"
 #include "args.h"
+#include "minform/cuda/optim.h"
 
 namespace minform {
 
@@ -11,27 +14,36 @@ Napi::Value index(const Args& args, int64_t status) {
   return Napi::Number::New(args.env(), static_cast<double>(status));
 }
 
-// (grads, gradScale) -> status
+// The word on the device that holds back a step; null on the host.
+int64_t* guardAt(const Args& args, size_t at) { return args.onDevice() ? args.optionalArray<int64_t>(at, 1) : nullptr; }
+
+// (grads, gradScale, guard) -> status
 Napi::Value firstUnusable(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     int64_t count = 0;
     const T* grads = args.array<T>(0, &count);
-    return index(args, optim<T>().firstUnusable(grads, count, args.number(1)));
+    const double gradScale = args.number(1);
+    int64_t* guard = guardAt(args, 2);
+    return args.run([&] { return optim<T>().firstUnusable(grads, count, gradScale); },
+                    [&](auto status, auto stream) {
+                      cuda::optimCheckGrads(grads, count, gradScale, nullptr, status, guard, stream);
+                    });
   });
 }
 
-// (params, grads, firstMoments, secondMoments, step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale) ->
-// status
+// (params, grads, firstMoments, secondMoments, step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale,
+// guard)
+// -> status
 Napi::Value adamW(const Napi::CallbackInfo& info) {
-  const Args args(info);
+  const Args args(info, Args::kAny);
   return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     int64_t count = 0;
-    T* params = args.array<T>(0, &count);
-    const AdamWTensor<T> tensor{params, args.array<T>(1, count), args.array<T>(2, count), args.array<T>(3, count),
-                                count};
+    args.array<T>(0, &count);
+    const AdamWTensor<T> tensor{args.output<T>(0, count), args.array<T>(1, count), args.output<T>(2, count),
+                                args.output<T>(3, count), count};
     const AdamWOptions options{static_cast<int64_t>(args.number(4)),
                                args.number(5),
                                args.number(6),
@@ -39,7 +51,32 @@ Napi::Value adamW(const Napi::CallbackInfo& info) {
                                args.number(8),
                                args.number(9),
                                args.number(10)};
-    return index(args, optim<T>().adamW(tensor, options));
+    const int64_t* guard = guardAt(args, 11);
+    return args.run(
+        [&] { return optim<T>().adamW(tensor, options); },
+        [&](auto status, auto stream) { cuda::optimAdamW(tensor, options, nullptr, guard, status, stream); });
+  });
+}
+
+// On the device only: (maxNorm, { norm, scale }, ...grads); one status word per tensor.
+Napi::Value gradNorm(const Napi::CallbackInfo& info) {
+  const size_t first = 2, words = 2;
+  if (info.Length() <= first + words) Args(info).fail(first, "is missing");
+  const size_t tensors = info.Length() - first - words;
+  const Args args(info, Args::kAny, tensors);
+  if (!args.onDevice()) args.fail(first, "is not on the device");
+  return byFloatKind(args, first, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    std::vector<const T*> grads(tensors);
+    std::vector<int64_t> counts(tensors);
+    for (size_t i = 0; i < tensors; i++) grads[i] = args.array<T>(first + i, &counts[i]);
+    const double maxNorm = args.number(0);
+    double* out = args.output<double>(1, 2);
+    return args.start([&](auto status, auto stream) {
+      static_assert(sizeof(cuda::GradNorm) == 2 * sizeof(double), "norm and scale");
+      cuda::optimGradNorm(grads.data(), counts.data(), static_cast<int64_t>(tensors), maxNorm,
+                          reinterpret_cast<cuda::GradNorm*>(out), status, nullptr, stream);
+    });
   });
 }
 
@@ -68,15 +105,24 @@ Napi::Value largestMagnitude(const Napi::CallbackInfo& info) {
   });
 }
 
-// (values, factor)
-void scale(const Napi::CallbackInfo& info) {
-  const Args args(info);
-  byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
+// (values, factor) -> status. On the device the factor is the scale of { norm, scale }.
+Napi::Value scale(const Napi::CallbackInfo& info) {
+  const Args args(info, Args::kAny);
+  return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     int64_t count = 0;
-    T* values = args.array<T>(0, &count);
-    optim<T>().scale(values, count, args.number(1));
-    return args.env().Undefined();
+    args.array<T>(0, &count);
+    T* values = args.output<T>(0, count);
+    const double* found = args.onDevice() ? args.array<double>(1, 2) : nullptr;
+    return args.run(
+        [&] {
+          optim<T>().scale(values, count, args.number(1));
+          return kOk;
+        },
+        [&](auto status, auto stream) {
+          cuda::resetStatus(status, stream);
+          cuda::optimScale(values, count, found + 1, stream);
+        });
   });
 }
 
@@ -86,6 +132,7 @@ void registerOptim(Napi::Env env, Napi::Object exports) {
   Napi::Object family = Napi::Object::New(env);
   family.Set("firstUnusable", Napi::Function::New(env, firstUnusable, "firstUnusable"));
   family.Set("adamW", Napi::Function::New(env, adamW, "adamW"));
+  family.Set("gradNorm", Napi::Function::New(env, gradNorm, "gradNorm"));
   family.Set("sumOfSquares", Napi::Function::New(env, sumOfSquares, "sumOfSquares"));
   family.Set("largestMagnitude", Napi::Function::New(env, largestMagnitude, "largestMagnitude"));
   family.Set("scale", Napi::Function::New(env, scale, "scale"));

@@ -7,29 +7,39 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <unordered_set>
+
+#include "device_array.h"
 
 namespace minform {
 
 namespace {
 
+class Runner;
 struct Environment;
 
 struct Job {
   Environment* environment;
+  Runner* runner;
   JobBody body;
   CancelFlag cancelled{false};
   int64_t status = 0;
-  std::string error;  // not empty: the body threw
+  std::string error;    // not empty: the body threw
+  int32_t failure = 0;  // the cuda::Status of what it threw, or 0
   // Touched on the JavaScript thread only.
   Napi::Promise::Deferred deferred;
   Napi::ObjectReference arguments;
 
-  Job(Environment* owner, JobBody work, Napi::Env env) : environment(owner), body(std::move(work)), deferred(env) {}
+  Job(Environment* owner, Runner* by, JobBody work, Napi::Env env)
+      : environment(owner), runner(by), body(std::move(work)), deferred(env) {}
 
   void run() {
     try {
       status = cancelled ? kCancelled : body(cancelled);
+    } catch (const cuda::Failure& refused) {
+      error = refused.what();
+      failure = static_cast<int32_t>(refused.status);
     } catch (const std::bad_alloc&) {
       error = "out of memory";
     } catch (const std::exception& exception) {
@@ -37,6 +47,7 @@ struct Job {
     } catch (...) {
       error = "unknown failure";
     }
+    body = nullptr;  // what it holds is free now, not when JavaScript next has a moment
     if (cancelled) status = kCancelled;
   }
 
@@ -47,16 +58,16 @@ struct Job {
 
 using JobPointer = std::shared_ptr<Job>;
 
-// Per Node environment. `pending` is guarded by the runner's mutex.
+// Per Node environment.
 struct Environment {
   Napi::Env env;
   napi_threadsafe_function settle = nullptr;
-  std::unordered_set<JobPointer> pending;  // queued or running
-  int unsettled = 0;                       // JavaScript thread only
+  int unsettled = 0;  // JavaScript thread only
 
   explicit Environment(Napi::Env environment) : env(environment) {}
 };
 
+// The thread of a lane and its queue.
 class Runner {
  public:
   void submit(const JobPointer& job) {
@@ -65,7 +76,7 @@ class Runner {
       std::thread([this] { work(); }).detach();
       started_ = true;
     }
-    job->environment->pending.insert(job);
+    pending_[job->environment].insert(job);
     queue_.push_back(job);
     wake_.notify_one();
   }
@@ -85,17 +96,19 @@ class Runner {
   // other environments in the queue before ours.
   void drain(Environment* environment) {
     std::unique_lock<std::mutex> lock(mutex_);
-    for (const JobPointer& job : environment->pending) job->cancelled = true;
+    auto& pending = pending_[environment];
+    for (const JobPointer& job : pending) job->cancelled = true;
     for (auto at = queue_.begin(); at != queue_.end();) {
       if ((*at)->environment == environment) {
         (*at)->abandon();
-        environment->pending.erase(*at);
+        pending.erase(*at);
         at = queue_.erase(at);
       } else {
         ++at;
       }
     }
-    done_.wait(lock, [&] { return environment->pending.empty(); });
+    done_.wait(lock, [&] { return pending.empty(); });
+    pending_.erase(environment);
   }
 
  private:
@@ -115,7 +128,7 @@ class Runner {
 
   // Under the lock, so that drain() cannot let the environment go before the call is queued.
   void settleLater(const JobPointer& job) {
-    job->environment->pending.erase(job);
+    pending_[job->environment].erase(job);
     auto* handle = new JobPointer(job);
     if (napi_call_threadsafe_function(job->environment->settle, handle, napi_tsfn_nonblocking) != napi_ok) {
       job->abandon();
@@ -126,13 +139,14 @@ class Runner {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::deque<JobPointer> queue_;
+  std::unordered_map<Environment*, std::unordered_set<JobPointer>> pending_;  // queued or running
   bool started_ = false;
 };
 
-// Never destroyed: its thread may outlive main().
-Runner& runner() {
-  static Runner* instance = new Runner;
-  return *instance;
+// Never destroyed: their threads may outlive main().
+Runner& runnerOf(Lane lane) {
+  static Runner* const instances = new Runner[2];
+  return instances[static_cast<int>(lane)];
 }
 
 void settle(napi_env rawEnv, napi_value, void*, void* data) {
@@ -148,11 +162,17 @@ void settle(napi_env rawEnv, napi_value, void*, void* data) {
   Napi::HandleScope scope(env);
   Environment* environment = job->environment;
   if (--environment->unsettled == 0) napi_unref_threadsafe_function(env, environment->settle);
-  job->arguments.Reset();
-  if (job->error.empty()) {
-    job->deferred.Resolve(Napi::Number::New(env, static_cast<double>(job->status)));
-  } else {
-    job->deferred.Reject(Napi::Error::New(env, job->error).Value());
+  try {
+    job->arguments.Reset();
+    if (job->error.empty()) {
+      job->deferred.Resolve(Napi::Number::New(env, static_cast<double>(job->status)));
+    } else if (job->failure != 0) {
+      job->deferred.Reject(deviceError(env, static_cast<cuda::Status>(job->failure), job->error).Value());
+    } else {
+      job->deferred.Reject(Napi::Error::New(env, job->error).Value());
+    }
+  } catch (const Napi::Error&) {
+    // The environment is being torn down: nobody waits for the promise any more.
   }
 }
 
@@ -166,20 +186,23 @@ void PromiseWorkers::install(Napi::Env env) {
   napi_unref_threadsafe_function(env, environment->settle);
   env.SetInstanceData(environment);
   // Registered after the thread-safe function, hence run before its own clean-up.
-  env.AddCleanupHook([environment] { runner().drain(environment); });
+  env.AddCleanupHook([environment] {
+    for (const Lane lane : {Lane::kernels, Lane::device}) runnerOf(lane).drain(environment);
+  });
 }
 
-Napi::Value PromiseWorkers::start(const Napi::CallbackInfo& info, JobBody body) {
+Napi::Value PromiseWorkers::start(const Napi::CallbackInfo& info, JobBody body, Lane lane) {
   const Napi::Env env = info.Env();
   auto* environment = env.GetInstanceData<Environment>();
-  auto job = std::make_shared<Job>(environment, std::move(body), env);
+  auto job = std::make_shared<Job>(environment, &runnerOf(lane), std::move(body), env);
   Napi::Array kept = Napi::Array::New(env, info.Length());
   for (size_t i = 0; i < info.Length(); i++) kept.Set(static_cast<uint32_t>(i), info[i]);
   job->arguments = Napi::Persistent(kept.As<Napi::Object>());
   Napi::Object handle = Napi::Object::New(env);
   handle.Set("promise", job->deferred.Promise());
-  handle.Set("cancel", Napi::Function::New(env, [job](const Napi::CallbackInfo&) { runner().cancel(job); }, "cancel"));
-  runner().submit(job);
+  handle.Set("cancel",
+             Napi::Function::New(env, [job](const Napi::CallbackInfo&) { job->runner->cancel(job); }, "cancel"));
+  job->runner->submit(job);
   if (environment->unsettled++ == 0) napi_ref_threadsafe_function(env, environment->settle);
   return handle;
 }

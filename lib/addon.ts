@@ -1,4 +1,5 @@
 import type { AdvantageKernels } from "./advantage/kernels.ts";
+import type { DeviceKernels } from "./cuda/kernels.ts";
 import type { CreditKernels } from "./credit/kernels.ts";
 import type { LogProbKernels } from "./logprob/kernels.ts";
 import type { LossKernels } from "./loss/kernels.ts";
@@ -25,6 +26,7 @@ export interface Addon {
   setNumThreads(threads: number): void;
   advantage: AdvantageKernels;
   credit: CreditKernels;
+  device: DeviceKernels;
   logprob: LogProbKernels;
   loss: LossKernels;
   metrics: MetricsKernels;

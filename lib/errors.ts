@@ -15,7 +15,12 @@
  * - `ERR_SCORE_RANGE`: an operation that has no meaning on scores of this range.
  * - `ERR_DEPENDENCY`: an optional package is not installed.
  * - `ERR_RUNTIME`: the model runtime failed.
- * - `ERR_CLOSED`: a model was used after it was closed.
+ * - `ERR_CLOSED`: a model was used after it was closed, or a device tensor after it was disposed of.
+ * - `ERR_PLACEMENT`: some arrays of a call are on the host and some on the device.
+ * - `ERR_DEVICE_NONE`: there is no GPU, or none that works.
+ * - `ERR_DEVICE_MEMORY`: the GPU is out of memory.
+ * - `ERR_DEVICE_LOST`: the GPU failed and cannot be used again by this process.
+ * - `ERR_DEVICE`: the GPU refused an operation.
  */
 export type MinformErrorCode =
   | "ERR_ARGUMENT_TYPE"
@@ -32,7 +37,12 @@ export type MinformErrorCode =
   | "ERR_SCORE_RANGE"
   | "ERR_DEPENDENCY"
   | "ERR_RUNTIME"
-  | "ERR_CLOSED";
+  | "ERR_CLOSED"
+  | "ERR_PLACEMENT"
+  | "ERR_DEVICE_NONE"
+  | "ERR_DEVICE_MEMORY"
+  | "ERR_DEVICE_LOST"
+  | "ERR_DEVICE";
 
 /** Base class of every error this library throws. `code` is stable; the message is for people. */
 export class MinformError extends Error {
@@ -46,7 +56,10 @@ export class MinformError extends Error {
   }
 }
 
-/** An argument is of the wrong kind, shape or range: `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE` or `ERR_SHAPE`. */
+/**
+ * An argument is of the wrong kind, shape, range or in the wrong place: `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`,
+ * `ERR_SHAPE` or `ERR_PLACEMENT`.
+ */
 export class ArgumentError extends MinformError {}
 
 /** A value that counts is NaN or infinite, or a group of one is not allowed: `ERR_NOT_FINITE`, `ERR_SINGLETON_GROUP`. */
@@ -54,6 +67,12 @@ export class NumericError extends MinformError {}
 
 /** The native addon cannot be loaded or failed: `ERR_ADDON`. */
 export class AddonError extends MinformError {}
+
+/**
+ * The GPU cannot do what was asked: `ERR_DEVICE_NONE`, `ERR_DEVICE_MEMORY`, `ERR_DEVICE_LOST`, `ERR_DEVICE`, or
+ * `ERR_CLOSED` for a tensor that was disposed of. Unless the device is lost, everything else stays usable.
+ */
+export class DeviceError extends MinformError {}
 
 /** A file, or a row of one, is missing or malformed: `ERR_INPUT`. The message names file and line. */
 export class InputError extends MinformError {}

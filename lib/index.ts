@@ -5,6 +5,7 @@
  */
 export * from "./advantage/index.ts";
 export * from "./credit/index.ts";
+export * from "./cuda/index.ts";
 export * from "./device.ts";
 export * from "./errors.ts";
 export * from "./logprob/index.ts";
@@ -13,4 +14,4 @@ export * from "./metrics/index.ts";
 export * from "./optim/index.ts";
 export * from "./presets/index.ts";
 export * from "./ragged.ts";
-export type { ResultArray, Tensor, TensorArrays, TensorType } from "./tensor.ts";
+export type { ResultArray, ResultType, Tensor, TensorArrays, TensorType } from "./tensor.ts";

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Addon } from "./addon.ts";
 import { AddonError } from "./errors.ts";
+import { nativeError } from "./native-error.ts";
 
 const require = createRequire(import.meta.url);
 let loaded: Addon | undefined;
@@ -42,7 +43,7 @@ function load(): Addon {
   return guarded(native);
 }
 
-// Whatever native code throws (out of memory, a check of the glue) reaches callers as an AddonError.
+// Whatever native code throws (out of memory, a check of the glue) reaches callers as an AddonError or a DeviceError.
 function guarded(native: Addon): Addon {
   const guard = (name: string, value: unknown): unknown => {
     if (typeof value !== "function") {
@@ -54,7 +55,7 @@ function guarded(native: Addon): Addon {
       try {
         return value(...args);
       } catch (cause) {
-        throw new AddonError("ERR_ADDON", `native ${name} failed: ${(cause as Error).message}`, { cause });
+        throw nativeError(`native ${name}`, cause);
       }
     };
   };

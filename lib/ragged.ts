@@ -1,3 +1,4 @@
+import type { DeviceTensor } from "./cuda/tensor.ts";
 import { ArgumentError } from "./errors.ts";
 import { assertCount, assertOffsets, assertTypedArray, typeName } from "./validate.ts";
 
@@ -7,21 +8,34 @@ export type FloatArray = Float32Array | Float64Array;
 /** Arrays that a {@link Ragged} can hold. */
 export type RaggedData = FloatArray | Int32Array | Uint8Array;
 
+/** Values in float32 or float64, in the host's memory or a GPU's: the function runs where they are. */
+export type Values = FloatArray | FloatTensor;
+
+/** Values on a GPU. */
+export type FloatTensor = DeviceTensor<"float32"> | DeviceTensor<"float64">;
+
+/** One value per element, 0 or 1. Beside values on a GPU it may be on either side. */
+export type Mask = Uint8Array | DeviceTensor<"uint8">;
+
 /** `T` over memory of its own, as the library returns it. */
-export type Owned<T extends RaggedData> = T extends Float32Array
-  ? Float32Array<ArrayBuffer>
-  : T extends Float64Array
-    ? Float64Array<ArrayBuffer>
-    : T extends Int32Array
-      ? Int32Array<ArrayBuffer>
-      : Uint8Array<ArrayBuffer>;
+export type Owned<T extends RaggedData | DeviceTensor> =
+  T extends DeviceTensor<infer K>
+    ? DeviceTensor<K>
+    : T extends Float32Array
+      ? Float32Array<ArrayBuffer>
+      : T extends Float64Array
+        ? Float64Array<ArrayBuffer>
+        : T extends Int32Array
+          ? Int32Array<ArrayBuffer>
+          : Uint8Array<ArrayBuffer>;
 
 /**
  * A batch of rows of different lengths: row `i` is `data[offsets[i] .. offsets[i + 1])`. `offsets` has one entry more
  * than there are rows, starts at 0, never falls and ends at `data.length` (the layout of `cu_seqlens`). A row is a
- * response; its elements are tokens or steps. There is no padding anywhere inside the library.
+ * response; its elements are tokens or steps. There is no padding anywhere inside the library. On a GPU `data` is a
+ * {@link DeviceTensor}; `offsets` stay on the host.
  */
-export interface Ragged<T extends RaggedData = FloatArray> {
+export interface Ragged<T extends RaggedData | DeviceTensor = FloatArray> {
   /** The elements of all rows, row after row. */
   readonly data: T;
   /** Where the rows begin and end in `data`. */

@@ -1,3 +1,5 @@
+import { assertLive } from "./cuda/place.ts";
+import { DeviceTensor } from "./cuda/tensor.ts";
 import { ArgumentError } from "./errors.ts";
 import { type ArrayName, assertTypedArray, describe, typeName } from "./validate.ts";
 
@@ -47,12 +49,21 @@ const arrays: Record<TensorType, readonly ArrayName[]> = {
   float16: ["Uint16Array"],
 };
 
+/** Name of the {@link ResultArray}'s type. */
+export type ResultType<K extends TensorType> = K extends "float64" ? "float64" : "float32";
+
 /** @internal A checked tensor as the native core takes it. */
-export interface NativeTensor<K extends TensorType = TensorType> {
-  data: TensorArrays[K];
+export interface NativeTensor<K extends TensorType = TensorType, Data = TensorArrays[K]> {
+  data: Data;
   element: number;
   dims: readonly number[];
 }
+
+/** @internal The same on the host or on the device. */
+export type PlacedTensor<K extends TensorType = TensorType> = NativeTensor<
+  K,
+  TensorArrays[K] | DeviceTensor<K>
+>;
 
 const largest = 0x7fffffff;
 
@@ -81,6 +92,25 @@ export function checkTensor<K extends TensorType>(
   assertLasting(data, `${name}.data`);
   checkDims(dims, data.length, name, axes);
   return { data: data as TensorArrays[K], element, dims };
+}
+
+/** @internal As checkTensor, for a tensor on the host or on the device. */
+export function checkPlaced<K extends TensorType>(
+  value: Tensor<K> | DeviceTensor<K>,
+  name: string,
+  axes: readonly string[],
+): PlacedTensor<K> {
+  if (!(value instanceof DeviceTensor)) return checkTensor(value, name, axes);
+  const element = TENSOR_TYPES.indexOf(value.type);
+  if (element < 0) {
+    throw new ArgumentError(
+      "ERR_ARGUMENT_TYPE",
+      `${name}: expected one of ${TENSOR_TYPES.join(", ")}, got ${value}`,
+    );
+  }
+  assertLive(value, name);
+  checkDims(value.dims, value.length, name, axes);
+  return { data: value, element, dims: value.dims };
 }
 
 function checkDims(dims: unknown, length: number, name: string, axes: readonly string[]): void {

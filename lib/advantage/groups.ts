@@ -1,5 +1,9 @@
+import type { NativeArray } from "../cuda/kernels.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
+import type { PlacedValue } from "../cuda/value.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import { addon } from "../load.ts";
+import type { Owned, Ragged, Values } from "../ragged.ts";
 import { assertOneOf, checkGroups, describe } from "../validate.ts";
 
 /**
@@ -19,7 +23,7 @@ export type GroupIds = ArrayLike<number | string>;
 
 /** What every estimator that compares within groups takes. */
 export interface GroupOptions {
-  /** A response without siblings, default `"zero"`. */
+  /** A response without siblings, default `"zero"`. On a GPU the error of `"error"` comes when `stats` is downloaded. */
   singleton?: SingletonPolicy;
   /** A NaN reward, default `"error"`. */
   unscorable?: UnscorablePolicy;
@@ -38,15 +42,15 @@ export interface GroupStats {
 }
 
 /** Advantages per response. */
-export interface OutcomeAdvantages<T extends FloatArray> {
+export interface OutcomeAdvantages<T extends Values> {
   /** One per response, in the dtype of the rewards. */
   readonly advantages: Owned<T>;
   /** How the groups were made up. */
-  readonly stats: GroupStats;
+  readonly stats: PlacedValue<T, GroupStats>;
 }
 
 /** Advantages and returns per token. */
-export interface TokenEstimate<T extends FloatArray> {
+export interface TokenEstimate<T extends Values> {
   /** One per token, in the dtype of the rewards; +0 where the mask is 0. */
   readonly advantages: Ragged<Owned<T>>;
   /** Reward-to-go per token; +0 where the mask is 0. */
@@ -54,41 +58,66 @@ export interface TokenEstimate<T extends FloatArray> {
 }
 
 /** {@link TokenEstimate} of an estimator that compares within groups. */
-export interface TokenAdvantages<T extends FloatArray> extends TokenEstimate<T> {
+export interface TokenAdvantages<T extends Values> extends TokenEstimate<T> {
   /** How the groups were made up. */
-  readonly stats: GroupStats;
+  readonly stats: PlacedValue<T, GroupStats>;
 }
 
 /** @internal Group index per row, number of groups, raw singletons, NaN excludes. */
 export type NativeGroups = [index: Int32Array, count: number, rawSingletons: boolean, excludeNaN: boolean];
 
+/** @internal Where a kernel puts its GroupStats. */
+export type NativeStats = BigInt64Array | NativeArray;
+
 /** @internal Validated groups, and the kernel's statistics about them. */
 export class GroupCall {
   readonly native: NativeGroups;
-  readonly stats = new Float64Array(5);
+  readonly stats: NativeStats;
   readonly #ids: GroupIds;
   readonly #singleton: SingletonPolicy;
+  readonly #like: Values;
 
-  constructor(ids: GroupIds, rows: number, options: GroupOptions) {
+  /** @param like - where it is, the statistics will be */
+  constructor(ids: GroupIds, rows: number, options: GroupOptions, like: Values) {
     const { singleton = "zero", unscorable = "error" } = options;
     assertOneOf(singleton, "singleton", ["zero", "error", "raw"]);
     assertOneOf(unscorable, "unscorable", ["error", "exclude"]);
     const { index, count } = checkGroups(ids, rows);
     this.#ids = ids;
     this.#singleton = singleton;
+    this.#like = like;
+    this.stats = like instanceof DeviceTensor ? like.stream.integers(5) : new BigInt64Array(5);
     this.native = [index, count, singleton === "raw", unscorable === "exclude"];
   }
 
   /** The statistics; throws for a group of one under `singleton: "error"`. */
-  finish(): GroupStats {
-    const [groups, singletons, zeroVariance, excluded, row] = this.stats as unknown as number[];
-    if (this.#singleton === "error" && row! >= 0) {
+  finish<T extends Values>(): PlacedValue<T, GroupStats> {
+    const { stats } = this;
+    const like = this.#like;
+    if (stats instanceof BigInt64Array) return this.#read(stats) as PlacedValue<T, GroupStats>;
+    const download = async () => {
+      const values = new BigInt64Array(5);
+      await (like as DeviceTensor).stream.checked(addon().device.download(stats, 0, values));
+      return this.#read(values);
+    };
+    return { download } as PlacedValue<T, GroupStats>;
+  }
+
+  #read(stats: BigInt64Array): GroupStats {
+    const [groups, singletons, zeroVariance, excluded, row] = Array.from(stats, Number) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    if (this.#singleton === "error" && row >= 0) {
       throw new NumericError(
         "ERR_SINGLETON_GROUP",
-        `groups: expected at least two responses to compare in every group, got row ${row} alone in group ${describe(this.#ids[row!])}`,
+        `groups: expected at least two responses to compare in every group, got row ${row} alone in group ${describe(this.#ids[row])}`,
       );
     }
-    return { groups: groups!, singletons: singletons!, zeroVariance: zeroVariance!, excluded: excluded! };
+    return { groups, singletons, zeroVariance, excluded };
   }
 }
 

@@ -1,5 +1,6 @@
-import type { FloatArray } from "../ragged.ts";
-import type { NativeGroups } from "./groups.ts";
+import type { NativeArray } from "../cuda/kernels.ts";
+import type { Mask, Values } from "../ragged.ts";
+import type { NativeGroups, NativeStats } from "./groups.ts";
 
 /** @internal Kernels of bindings/advantage.cc. */
 export interface AdvantageKernels {
@@ -8,98 +9,88 @@ export interface AdvantageKernels {
     std: number,
     epsilon: number,
     ddof: number,
-    rewards: FloatArray,
-    lengths: Float64Array | null,
-    ...rest: [...groups: NativeGroups, out: FloatArray, stats: Float64Array]
+    rewards: Values,
+    lengths: Float64Array | NativeArray | null,
+    ...rest: [...groups: NativeGroups, out: Values, stats: NativeStats]
   ): number;
   tokenRloo(
     baseline: number,
     countSeparators: boolean,
     minTokens: number,
-    rewards: FloatArray,
+    rewards: Values,
     tokenOffsets: Int32Array,
-    mask: Uint8Array | null,
+    mask: Mask | null,
     stepOffsets: Int32Array | null,
     stepEnds: Int32Array | null,
-    kl: FloatArray | null,
+    kl: Values | null,
     klCoefficient: number,
     klAfterBaseline: boolean,
-    ...rest: [
-      ...groups: NativeGroups,
-      advantages: FloatArray,
-      returns: FloatArray | null,
-      stats: Float64Array,
-    ]
+    ...rest: [...groups: NativeGroups, advantages: Values, returns: Values | null, stats: NativeStats]
   ): number;
   stepRloo(
     baseline: number,
     countSeparators: boolean,
     minTokens: number,
-    stepRewards: FloatArray,
+    stepRewards: Values,
     stepOffsets: Int32Array,
     stepEnds: Int32Array,
     tokenOffsets: Int32Array,
-    mask: Uint8Array | null,
-    ...rest: [
-      ...groups: NativeGroups,
-      advantages: FloatArray,
-      returns: FloatArray | null,
-      stats: Float64Array,
-    ]
+    mask: Mask | null,
+    ...rest: [...groups: NativeGroups, advantages: Values, returns: Values | null, stats: NativeStats]
   ): number;
   rewardToGo(
-    rewards: FloatArray,
+    rewards: Values,
     tokenOffsets: Int32Array,
-    mask: Uint8Array | null,
+    mask: Mask | null,
     gamma: number,
-    baselines: FloatArray | null,
-    advantages: FloatArray,
-    returns: FloatArray,
+    baselines: Values | null,
+    advantages: Values,
+    returns: Values,
   ): number;
   gae(
-    rewards: FloatArray,
-    values: FloatArray,
+    rewards: Values,
+    values: Values,
     tokenOffsets: Int32Array,
-    mask: Uint8Array | null,
-    bootstrap: FloatArray | null,
+    mask: Mask | null,
+    bootstrap: Values | null,
     gamma: number,
     lambda: number,
     valueLambda: number,
-    advantages: FloatArray,
-    returns: FloatArray,
+    advantages: Values,
+    returns: Values,
   ): number;
   optimalBaseline(
-    rewards: FloatArray,
-    logProbs: FloatArray,
-    sumSquaredProbs: FloatArray,
+    rewards: Values,
+    logProbs: Values,
+    sumSquaredProbs: Values,
     tokenOffsets: Int32Array,
-    mask: Uint8Array | null,
+    mask: Mask | null,
     gamma: number,
-    ...rest: [...groups: NativeGroups, advantages: FloatArray, returns: FloatArray, stats: Float64Array]
+    ...rest: [...groups: NativeGroups, advantages: Values, returns: Values, stats: NativeStats]
   ): number;
   whiten(
-    values: FloatArray,
-    mask: Uint8Array | null,
+    values: Values,
+    mask: Mask | null,
     shiftMean: boolean,
     epsilon: number,
     ddof: number,
-    out: FloatArray,
+    out: Values,
   ): number;
   addPerRow(
-    base: FloatArray | null,
-    perRow: FloatArray,
+    base: Values | null,
+    perRow: Values,
     tokenOffsets: Int32Array,
     scale: number,
     spread: number,
-    mask: Uint8Array | null,
-    out: FloatArray,
+    mask: Mask | null,
+    out: Values,
   ): number;
   klReward(
-    rewards: FloatArray,
-    kl: FloatArray,
+    rewards: Values,
+    kl: Values,
     tokenOffsets: Int32Array,
     coefficient: number,
-    mask: Uint8Array | null,
-    out: FloatArray,
+    mask: Mask | null,
+    out: Values,
   ): number;
 }

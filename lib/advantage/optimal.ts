@@ -1,10 +1,11 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Ragged } from "../ragged.ts";
+import type { Mask, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
   assertLike,
   assertNumber,
-  assertRagged,
+  assertRaggedValues,
   assertStatus,
   checkMask,
   outputLike,
@@ -12,7 +13,7 @@ import {
 import { GroupCall, type GroupIds, type GroupOptions, type TokenAdvantages } from "./groups.ts";
 
 /** Options of {@link optimalTokenBaseline}. */
-export interface OptimalTokenBaselineOptions<T extends FloatArray> extends GroupOptions {
+export interface OptimalTokenBaselineOptions<T extends Values> extends GroupOptions {
   /** Log-prob of each token, <= 0; -Infinity is a probability of 0. */
   logProbs: Ragged<T>;
   /** Sum over the vocabulary of the squared probabilities at each token, in (0, 1]. */
@@ -20,7 +21,7 @@ export interface OptimalTokenBaselineOptions<T extends FloatArray> extends Group
   /** One id per response. */
   groups: GroupIds;
   /** One per token: as if the masked-out tokens were not there; they get +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Discount per counted token, in [0, 1]. Default 1. */
   gamma?: number;
   /** Reused for the advantages. */
@@ -41,25 +42,27 @@ export interface OptimalTokenBaselineOptions<T extends FloatArray> extends Group
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming argument, row and position, `ERR_SINGLETON_GROUP`
  */
-export function optimalTokenBaseline<T extends FloatArray>(
+export function optimalTokenBaseline<T extends Values>(
   tokenRewards: Ragged<T>,
   options: OptimalTokenBaselineOptions<T>,
 ): TokenAdvantages<T> {
   const { logProbs, sumSquaredProbs, groups, mask, gamma = 1, out } = options;
-  assertRagged(tokenRewards, "tokenRewards");
+  assertRaggedValues(tokenRewards, "tokenRewards");
   assertLike(logProbs, "logProbs", tokenRewards, "tokenRewards");
   assertLike(sumSquaredProbs, "sumSquaredProbs", tokenRewards, "tokenRewards");
   assertNumber(gamma, "gamma", { low: 0, high: 1 });
   const { data, offsets } = tokenRewards;
-  const call = new GroupCall(groups, offsets.length - 1, options);
-  const advantages = outputLike(out, data, data.length);
+  const call = new GroupCall(groups, offsets.length - 1, options, data);
+  const advantages = outputLike(out, data, data.length, "out", "tokenRewards.data");
   const returns = allocate(data, data.length);
-  const status = addon().advantage.optimalBaseline(
+  const status = launch(
+    "optimalTokenBaseline",
+    addon().advantage.optimalBaseline,
     data,
     logProbs.data,
     sumSquaredProbs.data,
     offsets,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     gamma,
     ...call.native,
     advantages,
@@ -74,6 +77,6 @@ export function optimalTokenBaseline<T extends FloatArray>(
   return {
     advantages: { data: advantages, offsets },
     returns: { data: returns, offsets },
-    stats: call.finish(),
+    stats: call.finish<T>(),
   };
 }

@@ -1,14 +1,17 @@
+import { launch } from "../cuda/launch.ts";
+import { whenKnown } from "../cuda/status.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
-import type { FloatArray } from "../ragged.ts";
+import type { Values } from "../ragged.ts";
 import {
   allocate,
   assertCount,
   assertNumber,
   assertOneOf,
-  assertTypedArray,
-  FLOATS,
+  assertValues,
   typeName,
+  valueAt,
 } from "../validate.ts";
 import { GroupCall, type GroupIds, type GroupOptions, type OutcomeAdvantages } from "./groups.ts";
 import { assertDdof } from "./whiten.ts";
@@ -65,37 +68,43 @@ function checkLengths(lengths: ArrayLike<number>, rows: number): Float64Array {
 }
 
 /** @internal Advantages of whole responses. */
-export function outcomeAdvantages<T extends FloatArray>(
+export function outcomeAdvantages<T extends Values>(
   rewards: T,
   groups: GroupIds,
   options: GroupOptions,
   { form, std = "none", epsilon = 0, ddof = 1, lengths }: Rule,
 ): OutcomeAdvantages<T> {
-  assertTypedArray(rewards, "rewards", FLOATS);
+  assertValues(rewards, "rewards");
   if (rewards.length === 0)
     throw new ArgumentError("ERR_SHAPE", "rewards: expected at least one response, got none");
   assertNumber(epsilon, "epsilon", { low: 0 });
   assertDdof(ddof);
-  const call = new GroupCall(groups, rewards.length, options);
+  const call = new GroupCall(groups, rewards.length, options, rewards);
+  const checkedLengths = lengths === undefined ? null : checkLengths(lengths, rewards.length);
   const advantages = allocate(rewards, rewards.length);
-  const status = addon().advantage.outcomes(
+  const status = launch(
+    form === "passK" ? "grpoPassK" : form,
+    addon().advantage.outcomes,
     FORMS.indexOf(form),
     STDS.indexOf(std),
     epsilon,
     ddof,
     rewards,
-    lengths === undefined ? null : checkLengths(lengths, rewards.length),
+    checkedLengths !== null && (rewards as Values) instanceof DeviceTensor
+      ? (rewards as DeviceTensor).stream.copyOf(checkedLengths)
+      : checkedLengths,
     ...call.native,
     advantages,
     call.stats,
   );
-  if (status >= 0) {
+  whenKnown<Values>(status, { rewards }, (row, named) => {
+    if (row < 0) return;
     throw new NumericError(
       "ERR_NOT_FINITE",
-      `rewards: expected a finite number at row ${status}, got ${rewards[status]}`,
+      `rewards: expected a finite number at row ${row}, got ${valueAt(named.rewards, row)}`,
     );
-  }
-  return { advantages, stats: call.finish() };
+  });
+  return { advantages, stats: call.finish<T>() };
 }
 
 /**
@@ -113,7 +122,7 @@ export function outcomeAdvantages<T extends FloatArray>(
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming the row, `ERR_SINGLETON_GROUP`
  */
-export function grpo<T extends FloatArray>(
+export function grpo<T extends Values>(
   rewards: T,
   groups: GroupIds,
   options: GrpoOptions = {},
@@ -133,7 +142,7 @@ export function grpo<T extends FloatArray>(
  * @param groups - one id per response
  * @throws as {@link grpo}
  */
-export function grpoPassK<T extends FloatArray>(
+export function grpoPassK<T extends Values>(
   rewards: T,
   groups: GroupIds,
   options: GrpoPassKOptions = {},
@@ -154,7 +163,7 @@ export function grpoPassK<T extends FloatArray>(
  * @param groups - one id per response
  * @throws as {@link grpo}
  */
-export function opo<T extends FloatArray>(
+export function opo<T extends Values>(
   rewards: T,
   lengths: ArrayLike<number>,
   groups: GroupIds,

@@ -1,13 +1,15 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
   assertNumber,
   assertOffsets,
-  assertRagged,
+  assertRaggedValues,
   assertStatus,
   assertTypedArray,
   checkMask,
+  FLOATS,
   outputLike,
 } from "../validate.ts";
 import { assertFiniteVector } from "./gae.ts";
@@ -23,9 +25,9 @@ import { spread } from "./streams.ts";
 import { whiten as whitened } from "./whiten.ts";
 
 /** Options of {@link remax}. */
-export interface RemaxOptions<T extends FloatArray> {
+export interface RemaxOptions<T extends Values> {
   /** One per token: masked-out tokens read nothing and get +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Reused for the advantages. */
   out?: T;
 }
@@ -41,20 +43,26 @@ export interface RemaxOptions<T extends FloatArray> {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_SHAPE`; {@link NumericError} `ERR_NOT_FINITE` naming row and
  * position
  */
-export function remax<T extends FloatArray>(
+export function remax<T extends Values>(
   tokenRewards: Ragged<T>,
   baselines: T,
   options: RemaxOptions<T> = {},
 ): TokenEstimate<T> {
-  assertRagged(tokenRewards, "tokenRewards");
-  assertFiniteVector(baselines, "baselines", tokenRewards.offsets.length - 1, tokenRewards.data);
-  return rewardToGo(tokenRewards, 1, baselines, options);
+  assertRaggedValues(tokenRewards, "tokenRewards");
+  assertFiniteVector(
+    baselines,
+    "baselines",
+    tokenRewards.offsets.length - 1,
+    tokenRewards.data,
+    "tokenRewards.data",
+  );
+  return rewardToGo("remax", tokenRewards, 1, baselines, options);
 }
 
 /** How {@link reinforcePlusPlus} and {@link reinforcePlusPlusBaseline} whiten. */
-export interface WhiteningOptions<T extends FloatArray> {
+export interface WhiteningOptions<T extends Values> {
   /** One per token: masked-out tokens read nothing, count nowhere and get +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Whiten the advantages over the counted tokens of the batch. Default true. */
   whiten?: boolean;
   /** Added to the variance, >= 0. Default 1e-8. */
@@ -66,7 +74,7 @@ export interface WhiteningOptions<T extends FloatArray> {
 }
 
 /** Options of {@link reinforcePlusPlus}. */
-export interface ReinforcePlusPlusOptions<T extends FloatArray> extends WhiteningOptions<T> {
+export interface ReinforcePlusPlusOptions<T extends Values> extends WhiteningOptions<T> {
   /** Discount per counted token, in [0, 1]. Default 1. */
   gamma?: number;
 }
@@ -81,21 +89,24 @@ export interface ReinforcePlusPlusOptions<T extends FloatArray> extends Whitenin
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming row and position
  */
-export function reinforcePlusPlus<T extends FloatArray>(
+export function reinforcePlusPlus<T extends Values>(
   tokenRewards: Ragged<T>,
   options: ReinforcePlusPlusOptions<T> = {},
 ): TokenEstimate<T> {
   const { gamma = 1 } = options;
-  assertRagged(tokenRewards, "tokenRewards");
+  assertRaggedValues(tokenRewards, "tokenRewards");
   assertNumber(gamma, "gamma", { low: 0, high: 1 });
-  const { advantages, returns } = rewardToGo(tokenRewards, gamma, null, options);
+  const { advantages, returns } = rewardToGo("reinforcePlusPlus", tokenRewards, gamma, null, options);
   return { advantages: whitenInPlace(advantages, options, options.mask), returns };
 }
 
 /** Options of {@link reinforcePlusPlusBaseline}. */
 export interface ReinforcePlusPlusBaselineOptions<T extends FloatArray>
-  extends WhiteningOptions<T>,
-    GroupOptions {}
+  extends Omit<WhiteningOptions<T>, "mask">,
+    GroupOptions {
+  /** One per token: masked-out tokens read nothing, count nowhere and get +0. */
+  mask?: Uint8Array;
+}
 
 /**
  * REINFORCE++ with a group baseline: every counted token gets `r_i - mean of its group`, then all are whitened over
@@ -115,6 +126,7 @@ export function reinforcePlusPlusBaseline<T extends FloatArray>(
   offsets: Int32Array,
   options: ReinforcePlusPlusBaselineOptions<T> = {},
 ): TokenAdvantages<T> {
+  assertTypedArray(rewards, "rewards", FLOATS);
   const { advantages: perResponse, stats } = grpo(rewards, groups, { ...options, std: "none", epsilon: 0 });
   assertTokenRows(offsets, rewards.length);
   const mask = stats.excluded === 0 ? options.mask : withoutUnscorable(rewards, offsets, options.mask);
@@ -134,18 +146,21 @@ function withoutUnscorable(rewards: FloatArray, offsets: Int32Array, mask?: Uint
   return kept;
 }
 
-function rewardToGo<T extends FloatArray>(
+function rewardToGo<T extends Values>(
+  name: string,
   { data, offsets }: Ragged<T>,
   gamma: number,
   baselines: T | null,
   { mask, out }: RemaxOptions<T>,
 ): TokenEstimate<T> {
-  const advantages = outputLike(out, data, data.length);
+  const advantages = outputLike(out, data, data.length, "out", "tokenRewards.data");
   const returns = allocate(data, data.length);
-  const status = addon().advantage.rewardToGo(
+  const status = launch(
+    name,
+    addon().advantage.rewardToGo,
     data,
     offsets,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     gamma,
     baselines,
     advantages,
@@ -155,10 +170,10 @@ function rewardToGo<T extends FloatArray>(
   return { advantages: { data: advantages, offsets }, returns: { data: returns, offsets } };
 }
 
-function whitenInPlace<T extends FloatArray>(
+function whitenInPlace<T extends Values>(
   advantages: Ragged<Owned<T>>,
   { whiten = true, epsilon = 1e-8, ddof = 1 }: WhiteningOptions<T>,
-  mask?: Uint8Array,
+  mask?: Mask,
 ): Ragged<Owned<T>> {
   if (!whiten) return advantages;
   const values = advantages as unknown as Ragged<T>;

@@ -1,7 +1,10 @@
 import { placeSteps } from "../credit/index.ts";
 import { assertStepEnds } from "../credit/steps.ts";
+import { launch } from "../cuda/launch.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
+import type { PlacedValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
   assertLike,
@@ -9,6 +12,7 @@ import {
   assertOffsets,
   assertOneOf,
   assertRagged,
+  assertRaggedValues,
   assertStatus,
   assertTypedArray,
   checkMask,
@@ -29,7 +33,7 @@ import { outcomeAdvantages } from "./outcomes.ts";
 export type RlooBaseline = "outcome" | "return" | "step" | "token";
 
 /** A KL penalty inside the reward. */
-export interface RewardKl<T extends FloatArray> {
+export interface RewardKl<T extends Values> {
   /** Finite KL values, one per token. */
   values: Ragged<T>;
   /** beta. */
@@ -39,7 +43,7 @@ export interface RewardKl<T extends FloatArray> {
 }
 
 /** Options of {@link rloo} on rewards of steps. */
-export interface StepRlooOptions<T extends FloatArray> extends GroupOptions {
+export interface StepRlooOptions<T extends Values> extends GroupOptions {
   /** Default `"return"`. */
   baseline?: RlooBaseline;
   /** `"token"` baseline: whether a step's last token (a separator or EOS) counts in the length of its step. Default true. */
@@ -50,7 +54,7 @@ export interface StepRlooOptions<T extends FloatArray> extends GroupOptions {
    */
   minTokens?: number;
   /** One per token: masked-out tokens read nothing, count nowhere and get +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** A penalty in the reward. */
   kl?: RewardKl<T>;
   /** Reused for the advantages; one value per token. */
@@ -58,13 +62,13 @@ export interface StepRlooOptions<T extends FloatArray> extends GroupOptions {
 }
 
 /** Options of {@link rloo} on rewards of tokens. */
-export interface TokenRlooOptions<T extends FloatArray> extends StepRlooOptions<T> {
+export interface TokenRlooOptions<T extends Values> extends StepRlooOptions<T> {
   /** Token index (within the response) of each step's last token, for `"step"` and `"token"`. Without it every counted token is a step. */
   stepEnds?: Ragged<Int32Array>;
 }
 
 /** Rewards that stand at the last tokens of steps. */
-export interface StepRewards<T extends FloatArray> {
+export interface StepRewards<T extends Values> {
   /** One per step: credited rewards, for example those of {@link minForm}. */
   readonly rewards: Ragged<T>;
   /** Token index (within the response) of each step's last token, in the rows of `rewards`. */
@@ -74,11 +78,11 @@ export interface StepRewards<T extends FloatArray> {
 }
 
 /** Advantages of {@link rloo} on rewards of steps; the returns only on request. */
-export interface StepAdvantages<T extends FloatArray> {
+export interface StepAdvantages<T extends Values> {
   /** One per token, in the dtype of the rewards. */
   readonly advantages: Ragged<Owned<T>>;
   /** How the groups were made up. */
-  readonly stats: GroupStats;
+  readonly stats: PlacedValue<T, GroupStats>;
 }
 
 // In the order of Baseline in native/include/minform/advantage.h.
@@ -116,39 +120,40 @@ const BASELINES = ["outcome", "return", "step", "token"] as const;
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming argument, row and position, `ERR_SINGLETON_GROUP`
  */
-export function rloo<T extends FloatArray>(
+export function rloo<T extends Values>(
   rewards: T,
   groups: GroupIds,
   options?: GroupOptions,
 ): OutcomeAdvantages<T>;
-export function rloo<T extends FloatArray>(
+export function rloo<T extends Values>(
   rewards: Ragged<T>,
   groups: GroupIds,
   options?: TokenRlooOptions<T>,
 ): TokenAdvantages<T>;
-export function rloo<T extends FloatArray>(
+export function rloo<T extends Values>(
   rewards: StepRewards<T>,
   groups: GroupIds,
   options: StepRlooOptions<T> & { returns: true },
 ): TokenAdvantages<T>;
-export function rloo<T extends FloatArray>(
+export function rloo<T extends Values>(
   rewards: StepRewards<T>,
   groups: GroupIds,
   options?: StepRlooOptions<T> & { returns?: boolean },
 ): StepAdvantages<T>;
-export function rloo<T extends FloatArray>(
+export function rloo<T extends Values>(
   rewards: T | Ragged<T> | StepRewards<T>,
   groups: GroupIds,
   options: TokenRlooOptions<T> & { returns?: boolean } = {},
 ): OutcomeAdvantages<T> | TokenAdvantages<T> | StepAdvantages<T> {
-  if (ArrayBuffer.isView(rewards)) return outcomeAdvantages(rewards as T, groups, options, { form: "rloo" });
+  if (ArrayBuffer.isView(rewards) || rewards instanceof DeviceTensor)
+    return outcomeAdvantages(rewards as T, groups, options, { form: "rloo" });
   if (rewards !== null && typeof rewards === "object" && "stepEnds" in rewards)
     return stepRloo(rewards, groups, options);
   return tokenRloo(rewards as Ragged<T>, groups, options);
 }
 
 function checkBaseline(
-  options: StepRlooOptions<FloatArray>,
+  options: StepRlooOptions<Values>,
 ): [baseline: number, countSeparators: boolean, minTokens: number] {
   const { baseline = "return", countSeparators = true, minTokens = 1 } = options;
   assertOneOf(baseline, "baseline", BASELINES);
@@ -156,15 +161,15 @@ function checkBaseline(
   return [BASELINES.indexOf(baseline), countSeparators === true, minTokens];
 }
 
-function tokenRloo<T extends FloatArray>(
+function tokenRloo<T extends Values>(
   rewards: Ragged<T>,
   groups: GroupIds,
   options: TokenRlooOptions<T> & { returns?: boolean },
 ): TokenAdvantages<T> {
   const { stepEnds, mask, kl, out } = options;
-  assertRagged(rewards, "rewards");
+  assertRaggedValues(rewards, "rewards");
   const { data, offsets } = rewards;
-  const rule = checkBaseline(options as StepRlooOptions<FloatArray>);
+  const rule = checkBaseline(options as StepRlooOptions<Values>);
   if (stepEnds !== undefined) {
     assertRagged(stepEnds, "stepEnds", ["Int32Array"]);
     assertRowCount(stepEnds.offsets, "stepEnds", offsets.length - 1, "rewards");
@@ -175,14 +180,16 @@ function tokenRloo<T extends FloatArray>(
     assertNumber(kl.coefficient, "kl.coefficient");
     assertOneOf(kl.placement, "kl.placement", ["before", "after"]);
   }
-  const call = new GroupCall(groups, offsets.length - 1, options);
-  const advantages = outputLike(out, data, data.length);
+  const call = new GroupCall(groups, offsets.length - 1, options, data);
+  const advantages = outputLike(out, data, data.length, "out", "rewards.data");
   const returns = allocate(data, data.length);
-  const status = addon().advantage.tokenRloo(
+  const status = launch(
+    "rloo",
+    addon().advantage.tokenRloo,
     ...rule,
     data,
     offsets,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     stepEnds?.offsets ?? null,
     stepEnds?.data ?? null,
     kl?.values.data ?? null,
@@ -197,11 +204,11 @@ function tokenRloo<T extends FloatArray>(
   return {
     advantages: { data: advantages, offsets },
     returns: { data: returns, offsets },
-    stats: call.finish(),
+    stats: call.finish<T>(),
   };
 }
 
-function stepRloo<T extends FloatArray>(
+function stepRloo<T extends Values>(
   steps: StepRewards<T>,
   groups: GroupIds,
   options: StepRlooOptions<T> & { returns?: boolean },
@@ -214,30 +221,32 @@ function stepRloo<T extends FloatArray>(
       ...options,
       stepEnds,
     });
-  assertRagged(rewards, "rewards.rewards");
+  assertRaggedValues(rewards, "rewards.rewards");
   const { data } = rewards;
   assertTypedArray(offsets, "rewards.offsets", ["Int32Array"]);
   const total = offsets[offsets.length - 1] ?? 0;
   assertOffsets(offsets, total, "rewards.offsets");
   assertRowCount(rewards.offsets, "rewards.rewards", offsets.length - 1, "rewards.offsets");
   assertStepEnds(stepEnds, "rewards.stepEnds", rewards.offsets, "rewards.rewards", offsets);
-  const rule = checkBaseline(options as StepRlooOptions<FloatArray>);
-  const call = new GroupCall(groups, offsets.length - 1, options);
-  const advantages = outputLike(out, data, total);
+  const rule = checkBaseline(options as StepRlooOptions<Values>);
+  const call = new GroupCall(groups, offsets.length - 1, options, data);
+  const advantages = outputLike(out, data, total, "out", "rewards.rewards.data");
   const returns = options.returns === true ? allocate(data, total) : null;
-  const status = addon().advantage.stepRloo(
+  const status = launch(
+    "rloo",
+    addon().advantage.stepRloo,
     ...rule,
     data,
     rewards.offsets,
     stepEnds.data,
     offsets,
-    checkMask(mask, "mask", total),
+    checkMask(mask, "mask", total, data),
     ...call.native,
     advantages,
     returns,
     call.stats,
   );
   assertStatus(status, rewards.offsets, { "rewards.rewards": data });
-  const result = { advantages: { data: advantages, offsets }, stats: call.finish() };
+  const result = { advantages: { data: advantages, offsets }, stats: call.finish<T>() };
   return returns === null ? result : { ...result, returns: { data: returns, offsets } };
 }

@@ -1,6 +1,7 @@
 import { ArgumentError } from "../errors.ts";
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
   type ArrayName,
@@ -8,6 +9,7 @@ import {
   assertNumber,
   assertOneOf,
   assertRagged,
+  assertRaggedValues,
   assertStatus,
   assertVector,
   checkMask,
@@ -63,11 +65,11 @@ export function combineRewards<T extends FloatArray>(options: CombineRewardsOpti
     }
     added[i] = Number.isNaN(value) ? 0 : value + unsolved;
   });
-  return addPerRow(process, "process", added, coefficient, place, options);
+  return addPerRow(process, "process", added as unknown as T, coefficient, place, options);
 }
 
 /** Options of {@link combineAdvantages}. */
-export interface CombineAdvantagesOptions<T extends FloatArray> {
+export interface CombineAdvantagesOptions<T extends Values> {
   /** Advantages per token. */
   tokens: Ragged<T>;
   /** Advantages per response. */
@@ -75,7 +77,7 @@ export interface CombineAdvantagesOptions<T extends FloatArray> {
   /** Factor of the response's advantage. Default 1. */
   coefficient?: number;
   /** One per token: 0 gets +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Reused for the result; may be the data of `tokens`. */
   out?: T;
 }
@@ -87,33 +89,33 @@ export interface CombineAdvantagesOptions<T extends FloatArray> {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE`
  */
-export function combineAdvantages<T extends FloatArray>(
-  options: CombineAdvantagesOptions<T>,
-): Ragged<Owned<T>> {
+export function combineAdvantages<T extends Values>(options: CombineAdvantagesOptions<T>): Ragged<Owned<T>> {
   const { tokens, responses, coefficient = 1 } = options;
-  assertRagged(tokens, "tokens");
+  assertRaggedValues(tokens, "tokens");
   assertNumber(coefficient, "coefficient");
-  assertFiniteVector(responses, "responses", tokens.offsets.length - 1, tokens.data);
+  assertFiniteVector(responses, "responses", tokens.offsets.length - 1, tokens.data, "tokens.data");
   return addPerRow(tokens, "tokens", responses, coefficient, "every", options);
 }
 
-function addPerRow<T extends FloatArray>(
+function addPerRow<T extends Values>(
   base: Ragged<T>,
   name: string,
-  perRow: FloatArray,
+  perRow: T,
   scale: number,
   place: "last" | "every",
-  { mask, out }: { mask?: Uint8Array; out?: T },
+  { mask, out }: { mask?: Mask; out?: T },
 ): Ragged<Owned<T>> {
   const { data, offsets } = base;
-  const result = outputLike(out, data, data.length);
-  const status = addon().advantage.addPerRow(
+  const result = outputLike(out, data, data.length, "out", `${name}.data`);
+  const status = launch(
+    name === "process" ? "combineRewards" : "combineAdvantages",
+    addon().advantage.addPerRow,
     data,
     perRow,
     offsets,
     scale,
     place === "last" ? 0 : 1,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     result,
   );
   assertStatus(status, offsets, { [name]: data });
@@ -121,24 +123,25 @@ function addPerRow<T extends FloatArray>(
 }
 
 /** @internal Every counted token of a response gets its value. */
-export function spread<T extends FloatArray>(
+export function spread<T extends Values>(
   perRow: T,
   offsets: Int32Array,
-  mask: Uint8Array | undefined,
+  mask: Mask | undefined,
   out: T | undefined,
 ): Ragged<Owned<T>> {
   const total = offsets[offsets.length - 1]!;
   const result = outputLike(out, perRow, total);
-  addon().advantage.addPerRow(null, perRow, offsets, 1, 1, checkMask(mask, "mask", total), result);
+  const checked = checkMask(mask, "mask", total, perRow);
+  launch("spread", addon().advantage.addPerRow, null, perRow, offsets, 1, 1, checked, result);
   return { data: result, offsets };
 }
 
 /** Options of {@link klReward}. */
-export interface KlRewardOptions<T extends FloatArray> {
+export interface KlRewardOptions<T extends Values> {
   /** beta, from a {@link FixedKlController} or an {@link AdaptiveKlController}. */
   coefficient: number;
   /** One per token: 0 gets +0, so the KL of tool output costs nothing. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Reused for the result; may be the data of either input. */
   out?: T;
 }
@@ -152,23 +155,25 @@ export interface KlRewardOptions<T extends FloatArray> {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming argument, row and position
  */
-export function klReward<T extends FloatArray>(
+export function klReward<T extends Values>(
   rewards: Ragged<T>,
   kl: Ragged<T>,
   options: KlRewardOptions<T>,
 ): Ragged<Owned<T>> {
   const { coefficient, mask, out } = options;
-  assertRagged(rewards, "rewards");
+  assertRaggedValues(rewards, "rewards");
   assertLike(kl, "kl", rewards, "rewards");
   assertNumber(coefficient, "coefficient");
   const { data, offsets } = rewards;
-  const result = outputLike(out, data, data.length);
-  const status = addon().advantage.klReward(
+  const result = outputLike(out, data, data.length, "out", "rewards.data");
+  const status = launch(
+    "klReward",
+    addon().advantage.klReward,
     data,
     kl.data,
     offsets,
     coefficient,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     result,
   );
   assertStatus(status, offsets, { rewards: data, kl: kl.data });

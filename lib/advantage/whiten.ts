@@ -1,12 +1,20 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import { ArgumentError } from "../errors.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
-import { assertNumber, assertRagged, assertStatus, checkMask, describe, outputLike } from "../validate.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
+import {
+  assertNumber,
+  assertRaggedValues,
+  assertStatus,
+  checkMask,
+  describe,
+  outputLike,
+} from "../validate.ts";
 
 /** Options of {@link whiten}. */
-export interface WhitenOptions<T extends FloatArray> {
+export interface WhitenOptions<T extends Values> {
   /** One per token: 0 leaves the token out of the statistics and gets +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** False keeps the mean: only the deviation becomes 1. Default true. */
   shiftMean?: boolean;
   /** Added to the variance, >= 0. Default 1e-8. */
@@ -35,19 +43,21 @@ export function assertDdof(ddof: unknown): void {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming row and position
  */
-export function whiten<T extends FloatArray>(
+export function whiten<T extends Values>(
   values: Ragged<T>,
   options: WhitenOptions<T> = {},
 ): Ragged<Owned<T>> {
   const { mask, shiftMean = true, epsilon = 1e-8, ddof = 1, out } = options;
-  assertRagged(values, "values");
+  assertRaggedValues(values, "values");
   assertNumber(epsilon, "epsilon", { low: 0 });
   assertDdof(ddof);
   const { data, offsets } = values;
-  const result = outputLike(out, data, data.length);
-  const status = addon().advantage.whiten(
+  const result = outputLike(out, data, data.length, "out", "values.data");
+  const status = launch(
+    "whiten",
+    addon().advantage.whiten,
     data,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     shiftMean === true,
     epsilon,
     ddof,

@@ -1,10 +1,18 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
-import { allocate, assertNumber, assertOneOf, assertRagged, assertStatus, checkMask } from "../validate.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
+import {
+  allocate,
+  assertNumber,
+  assertOneOf,
+  assertRaggedValues,
+  assertStatus,
+  checkMask,
+} from "../validate.ts";
 import { assertStepEnds } from "./steps.ts";
 
-/** What credit assignment returns, in the dtype of its input. Masked-out steps hold +0. */
-export interface Credit<T extends FloatArray> {
+/** What credit assignment returns, in the dtype and the place of its input. Masked-out steps hold +0. */
+export interface Credit<T extends Values> {
   /** Per step: what the step is credited with. The undiscounted reward-to-go of `rewards` is `returns`. */
   readonly rewards: Ragged<Owned<T>>;
   /** Per step: the return from this step on. */
@@ -14,7 +22,7 @@ export interface Credit<T extends FloatArray> {
 }
 
 /** {@link Credit} of {@link minForm}, with the weights that were used. */
-export interface MinFormCredit<T extends FloatArray> extends Credit<T> {
+export interface MinFormCredit<T extends Values> extends Credit<T> {
   /** Per step: softmax(-r / T); they sum to 1 over the counted steps of a response. */
   readonly weights: Ragged<Owned<T>>;
 }
@@ -22,7 +30,7 @@ export interface MinFormCredit<T extends FloatArray> extends Credit<T> {
 /** Options that every form of credit takes. */
 export interface CreditOptions {
   /** One per step: 0 leaves the step out (it may then hold NaN). */
-  mask?: Uint8Array;
+  mask?: Mask;
 }
 
 /** Options of {@link minForm}. */
@@ -55,24 +63,26 @@ export type GammaDecayOptions = StepDecayOptions | TokenDecayOptions;
 // In the order of CreditForm in native/include/minform/credit.h.
 const FORMS = ["minForm", "strictMinForm", "gammaDecay", "sum", "mean", "product"] as const;
 
-function assign<T extends FloatArray>(
+function assign<T extends Values>(
   form: (typeof FORMS)[number],
   stepRewards: Ragged<T>,
   { mask }: CreditOptions,
   parameter = 0,
   stepEnds: Int32Array | null = null,
 ): MinFormCredit<T> {
-  assertRagged(stepRewards, "stepRewards");
+  assertRaggedValues(stepRewards, "stepRewards");
   const { data, offsets } = stepRewards;
   const rewards = allocate(data, data.length);
   const returns = allocate(data, data.length);
   const outcomes = allocate(data, offsets.length - 1);
   const weights = form === "minForm" ? allocate(data, data.length) : null;
-  const status = addon().credit.assign(
+  const status = launch(
+    form,
+    addon().credit.assign,
     FORMS.indexOf(form),
     data,
     offsets,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     stepEnds,
     parameter,
     rewards,
@@ -89,7 +99,7 @@ function assign<T extends FloatArray>(
   };
 }
 
-function plain<T extends FloatArray>({ rewards, returns, outcomes }: MinFormCredit<T>): Credit<T> {
+function plain<T extends Values>({ rewards, returns, outcomes }: MinFormCredit<T>): Credit<T> {
   return { rewards, returns, outcomes };
 }
 
@@ -105,7 +115,7 @@ function plain<T extends FloatArray>({ rewards, returns, outcomes }: MinFormCred
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` naming row and step
  */
-export function minForm<T extends FloatArray>(
+export function minForm<T extends Values>(
   stepRewards: Ragged<T>,
   options: MinFormOptions = {},
 ): MinFormCredit<T> {
@@ -122,7 +132,7 @@ export function minForm<T extends FloatArray>(
  * @param stepRewards - finite PRM rewards, one per step
  * @throws as {@link minForm}
  */
-export function strictMinForm<T extends FloatArray>(
+export function strictMinForm<T extends Values>(
   stepRewards: Ragged<T>,
   options: CreditOptions = {},
 ): Credit<T> {
@@ -137,16 +147,13 @@ export function strictMinForm<T extends FloatArray>(
  * @param options - `gamma` in [0, 1]; `by`, default `"step"`
  * @throws as {@link minForm}
  */
-export function gammaDecay<T extends FloatArray>(
-  stepRewards: Ragged<T>,
-  options: GammaDecayOptions,
-): Credit<T> {
+export function gammaDecay<T extends Values>(stepRewards: Ragged<T>, options: GammaDecayOptions): Credit<T> {
   assertNumber(options.gamma, "gamma", { low: 0, high: 1 });
   const { by = "step" } = options;
   assertOneOf(by, "by", ["step", "token"]);
   let ends: Int32Array | null = null;
   if (options.by === "token") {
-    assertRagged(stepRewards, "stepRewards");
+    assertRaggedValues(stepRewards, "stepRewards");
     assertStepEnds(options.stepEnds, "stepEnds", stepRewards.offsets, "stepRewards");
     ends = options.stepEnds.data;
   }
@@ -159,7 +166,7 @@ export function gammaDecay<T extends FloatArray>(
  * @param stepRewards - finite PRM rewards, one per step
  * @throws as {@link minForm}
  */
-export function sum<T extends FloatArray>(stepRewards: Ragged<T>, options: CreditOptions = {}): Credit<T> {
+export function sum<T extends Values>(stepRewards: Ragged<T>, options: CreditOptions = {}): Credit<T> {
   return plain(assign("sum", stepRewards, options));
 }
 
@@ -170,7 +177,7 @@ export function sum<T extends FloatArray>(stepRewards: Ragged<T>, options: Credi
  * @param stepRewards - finite PRM rewards, one per step
  * @throws as {@link minForm}
  */
-export function mean<T extends FloatArray>(stepRewards: Ragged<T>, options: CreditOptions = {}): Credit<T> {
+export function mean<T extends Values>(stepRewards: Ragged<T>, options: CreditOptions = {}): Credit<T> {
   return plain(assign("mean", stepRewards, options));
 }
 
@@ -181,9 +188,6 @@ export function mean<T extends FloatArray>(stepRewards: Ragged<T>, options: Cred
  * @param stepRewards - finite step scores, one per step
  * @throws as {@link minForm}
  */
-export function product<T extends FloatArray>(
-  stepRewards: Ragged<T>,
-  options: CreditOptions = {},
-): Credit<T> {
+export function product<T extends Values>(stepRewards: Ragged<T>, options: CreditOptions = {}): Credit<T> {
   return plain(assign("product", stepRewards, options));
 }

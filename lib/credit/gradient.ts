@@ -1,21 +1,20 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import { ArgumentError } from "../errors.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { Owned, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
   assertLike,
   assertNumber,
-  assertRagged,
+  assertRaggedValues,
   assertStatus,
-  assertVector,
-  type ArrayName,
+  assertVectorLike,
   checkMask,
-  typeName,
 } from "../validate.ts";
 import type { MinFormOptions } from "./assign.ts";
 
 /** Upstream gradients with respect to the outputs of {@link minForm}; at least one, summed when several. */
-export interface MinFormGradients<T extends FloatArray> {
+export interface MinFormGradients<T extends Values> {
   /** d / d `credit.rewards`, per step. */
   rewards?: Ragged<T>;
   /** d / d `credit.returns`, per step. */
@@ -34,13 +33,13 @@ export interface MinFormGradients<T extends FloatArray> {
  * @returns per step; exactly +0 where the mask is 0
  * @throws as {@link minForm}
  */
-export function minFormBackward<T extends FloatArray>(
+export function minFormBackward<T extends Values>(
   stepRewards: Ragged<T>,
   gradients: MinFormGradients<T>,
   options: MinFormOptions = {},
 ): Ragged<Owned<T>> {
   const { temperature = 0.1, mask } = options;
-  assertRagged(stepRewards, "stepRewards");
+  assertRaggedValues(stepRewards, "stepRewards");
   assertNumber(temperature, "temperature", { low: 0, open: true });
   const { data, offsets } = stepRewards;
   const { rewards, returns, outcomes } = gradients;
@@ -53,12 +52,14 @@ export function minFormBackward<T extends FloatArray>(
   if (rewards !== undefined) assertLike(rewards, "gradients.rewards", stepRewards, "stepRewards");
   if (returns !== undefined) assertLike(returns, "gradients.returns", stepRewards, "stepRewards");
   if (outcomes !== undefined)
-    assertVector(outcomes, "gradients.outcomes", offsets.length - 1, [typeName(data) as ArrayName]);
+    assertVectorLike(outcomes, "gradients.outcomes", offsets.length - 1, data, "stepRewards.data");
   const gradient = allocate(data, data.length);
-  const status = addon().credit.minFormBackward(
+  const status = launch(
+    "minFormBackward",
+    addon().credit.minFormBackward,
     data,
     offsets,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     temperature,
     rewards?.data ?? null,
     returns?.data ?? null,

@@ -1,46 +1,40 @@
-import type { FloatArray } from "../ragged.ts";
+import type { Mask, Values } from "../ragged.ts";
 
 /** @internal Kernels of bindings/credit.cc. */
 export interface CreditKernels {
   assign(
     form: number,
-    stepRewards: FloatArray,
+    stepRewards: Values,
     stepOffsets: Int32Array,
-    mask: Uint8Array | null,
+    mask: Mask | null,
     stepEnds: Int32Array | null,
     parameter: number,
-    rewards: FloatArray,
-    returns: FloatArray,
-    outcomes: FloatArray,
-    weights: FloatArray | null,
+    rewards: Values,
+    returns: Values,
+    outcomes: Values,
+    weights: Values | null,
   ): number;
   minFormBackward(
-    stepRewards: FloatArray,
+    stepRewards: Values,
     stepOffsets: Int32Array,
-    mask: Uint8Array | null,
+    mask: Mask | null,
     temperature: number,
-    gradRewards: FloatArray | null,
-    gradReturns: FloatArray | null,
-    gradOutcomes: FloatArray | null,
-    gradStepRewards: FloatArray,
+    gradRewards: Values | null,
+    gradReturns: Values | null,
+    gradOutcomes: Values | null,
+    gradStepRewards: Values,
   ): number;
   placeSteps(
-    values: FloatArray,
+    values: Values,
     stepOffsets: Int32Array,
     stepEnds: Int32Array,
     tokenOffsets: Int32Array,
     place: number,
-    zeroAt: Uint8Array | null,
-    mask: Uint8Array | null,
-    out: FloatArray,
-  ): void;
-  returns(
-    rewards: FloatArray,
-    tokenOffsets: Int32Array,
-    mask: Uint8Array | null,
-    gamma: number,
-    out: FloatArray,
+    zeroAt: Mask | null,
+    mask: Mask | null,
+    out: Values,
   ): number;
+  returns(rewards: Values, tokenOffsets: Int32Array, mask: Mask | null, gamma: number, out: Values): number;
   findStepEnds(
     tokenIds: Int32Array,
     tokenOffsets: Int32Array,

@@ -1,13 +1,14 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
-import { assertNumber, assertRagged, assertStatus, checkMask, outputLike } from "../validate.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
+import { assertNumber, assertRaggedValues, assertStatus, checkMask, outputLike } from "../validate.ts";
 
 /** Options of {@link returns}. */
-export interface ReturnsOptions<T extends FloatArray> {
+export interface ReturnsOptions<T extends Values> {
   /** Discount per counted token, in [0, 1]. Default 1. */
   gamma?: number;
   /** One per token: the recursion passes over masked-out tokens without discounting; they get +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Reused for the result. */
   out?: T;
 }
@@ -19,16 +20,24 @@ export interface ReturnsOptions<T extends FloatArray> {
  * @returns one return per token
  * @throws {@link ArgumentError}; {@link NumericError} `ERR_NOT_FINITE` for a NaN or an infinite reward that counts
  */
-export function returns<T extends FloatArray>(
+export function returns<T extends Values>(
   rewards: Ragged<T>,
   options: ReturnsOptions<T> = {},
 ): Ragged<Owned<T>> {
   const { gamma = 1, mask, out } = options;
-  assertRagged(rewards, "rewards");
+  assertRaggedValues(rewards, "rewards");
   assertNumber(gamma, "gamma", { low: 0, high: 1 });
   const { data, offsets } = rewards;
-  const result = outputLike(out, data, data.length);
-  const status = addon().credit.returns(data, offsets, checkMask(mask, "mask", data.length), gamma, result);
+  const result = outputLike(out, data, data.length, "out", "rewards.data");
+  const status = launch(
+    "returns",
+    addon().credit.returns,
+    data,
+    offsets,
+    checkMask(mask, "mask", data.length, data),
+    gamma,
+    result,
+  );
   assertStatus(status, offsets, { rewards: data });
   return { data: result, offsets };
 }

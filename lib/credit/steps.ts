@@ -1,10 +1,12 @@
 import { ArgumentError } from "../errors.ts";
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   assertOffsets,
   assertOneOf,
   assertRagged,
+  assertRaggedValues,
   assertSameRows,
   assertTypedArray,
   checkMask,
@@ -40,7 +42,7 @@ export function assertStepEnds(
 }
 
 /** Options of {@link placeSteps}. */
-export interface PlaceStepsOptions<T extends FloatArray> {
+export interface PlaceStepsOptions<T extends Values> {
   /** `"end"` (default): the value stands at the step's last token, as rewards do; `"span"`: on every token of the step, as returns and advantages do. */
   place?: "end" | "span";
   /**
@@ -49,9 +51,9 @@ export interface PlaceStepsOptions<T extends FloatArray> {
    */
   separators?: "keep" | "zero";
   /** One per token, 1 at separators and EOS: from {@link findStepEnds}. Only read with `separators: "zero"`. */
-  separatorTokens?: Uint8Array;
+  separatorTokens?: Mask;
   /** One per token: 0 gets +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Reused for the result; one value per token. */
   out?: T;
 }
@@ -65,14 +67,14 @@ export interface PlaceStepsOptions<T extends FloatArray> {
  * @returns one value per token
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`
  */
-export function placeSteps<T extends FloatArray>(
+export function placeSteps<T extends Values>(
   values: Ragged<T>,
   stepEnds: Ragged<Int32Array>,
   offsets: Int32Array,
   options: PlaceStepsOptions<T> = {},
 ): Ragged<Owned<T>> {
   const { place = "end", separators = "keep", separatorTokens, mask, out } = options;
-  assertRagged(values, "values");
+  assertRaggedValues(values, "values");
   assertTypedArray(offsets, "offsets", ["Int32Array"]);
   const total = offsets[offsets.length - 1] ?? 0;
   assertOffsets(offsets, total, "offsets");
@@ -85,19 +87,21 @@ export function placeSteps<T extends FloatArray>(
     );
   }
   assertStepEnds(stepEnds, "stepEnds", values.offsets, "values", offsets);
-  const data = outputLike(out, values.data, total);
+  const data = outputLike(out, values.data, total, "out", "values.data");
   const zeroAt =
     separators === "keep"
       ? null
-      : (checkMask(separatorTokens, "separatorTokens", total) ?? flags(stepEnds, offsets));
-  addon().credit.placeSteps(
+      : (checkMask(separatorTokens, "separatorTokens", total, values.data) ?? flags(stepEnds, offsets));
+  launch(
+    "placeSteps",
+    addon().credit.placeSteps,
     values.data,
     values.offsets,
     stepEnds.data,
     offsets,
     place === "end" ? 0 : 1,
     zeroAt,
-    checkMask(mask, "mask", total),
+    checkMask(mask, "mask", total, values.data),
     data,
   );
   return { data, offsets };

@@ -1,26 +1,30 @@
-import type { FloatArray } from "../ragged.ts";
-import type { TensorArrays, TensorType } from "../tensor.ts";
+import type { DeviceTensor } from "../cuda/tensor.ts";
+import type { Values } from "../ragged.ts";
+import type { PlacedTensor } from "../tensor.ts";
 import type { NativeJob } from "../addon.ts";
 
-type Elements = TensorArrays[TensorType];
+type Elements = PlacedTensor["data"];
+
+/** @internal One token id per row. */
+export type Targets = Int32Array | DeviceTensor<"int32">;
 
 /** @internal A matrix argument: data, element kind, rows, columns. */
 export type MatrixArguments = [data: Elements, element: number, rows: number, columns: number];
 
 /** @internal Where results go. */
 export type OutputArguments = [
-  logProbs: FloatArray,
-  entropy: FloatArray | null,
-  sumSquaredProbs: FloatArray | null,
-  logSumExp: Float64Array,
+  logProbs: Values,
+  entropy: Values | null,
+  sumSquaredProbs: Values | null,
+  logSumExp: Values,
 ];
 
 /** @internal Forward results and upstream gradients of a backward pass. */
 export type GradientArguments = [
-  logSumExp: Float64Array,
-  entropy: FloatArray | null,
-  gradLogProbs: FloatArray,
-  gradEntropy: FloatArray | null,
+  logSumExp: Values,
+  entropy: Values | null,
+  gradLogProbs: Values,
+  gradEntropy: Values | null,
 ];
 
 /** @internal Arguments of the linear kernels. */
@@ -34,29 +38,29 @@ export type LinearArguments = [
 /** @internal Kernels of bindings/logprob.cc. Jobs resolve to the first row without a defined result, or -1. */
 export interface LogProbKernels {
   forward(
-    ...args: [...MatrixArguments, targets: Int32Array, temperature: number, ...OutputArguments]
+    ...args: [...MatrixArguments, targets: Targets, temperature: number, ...OutputArguments]
   ): NativeJob;
   backward(
     ...args: [
       ...MatrixArguments,
-      targets: Int32Array,
+      targets: Targets,
       temperature: number,
       ...GradientArguments,
       gradLogits: Elements,
     ]
   ): NativeJob;
   linearForward(
-    ...args: [...LinearArguments, targets: Int32Array, temperature: number, ...OutputArguments]
+    ...args: [...LinearArguments, targets: Targets, temperature: number, ...OutputArguments]
   ): NativeJob;
   linearBackward(
     ...args: [
       ...LinearArguments,
-      targets: Int32Array,
+      targets: Targets,
       temperature: number,
       ...GradientArguments,
-      gradHidden: FloatArray,
-      gradWeight: FloatArray,
-      gradBias: FloatArray | null,
+      gradHidden: Values,
+      gradWeight: Values,
+      gradBias: Values | null,
     ]
   ): NativeJob;
 }

@@ -1,14 +1,11 @@
+import { launch } from "../cuda/launch.ts";
+import { assertSamePlace } from "../cuda/place.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError } from "../errors.ts";
 import { runJob } from "../job.ts";
 import { addon } from "../load.ts";
-import {
-  checkTensor,
-  type NativeTensor,
-  type ResultArray,
-  type Tensor,
-  TENSOR_TYPES,
-  type TensorType,
-} from "../tensor.ts";
+import type { Values } from "../ragged.ts";
+import { checkPlaced, type PlacedTensor, TENSOR_TYPES, type TensorType } from "../tensor.ts";
 import {
   allocateOutputs,
   allocateResult,
@@ -19,8 +16,14 @@ import {
   checkTemperature,
 } from "./check.ts";
 import { assertBackward, assertHidden } from "./failure.ts";
-import type { LinearArguments } from "./kernels.ts";
+import type { LinearArguments, Targets } from "./kernels.ts";
 import type {
+  DeviceLinearBackwardOptions,
+  DeviceLinearGradients,
+  DeviceLinearHead,
+  DeviceLogProbForward,
+  DeviceLogProbs,
+  DeviceLogProbUpstream,
   LinearGradients,
   LinearHead,
   LinearLogProbsBackwardOptions,
@@ -30,18 +33,23 @@ import type {
   LogProbUpstream,
 } from "./types.ts";
 
-interface CheckedHead<K extends TensorType> {
-  hidden: NativeTensor<K>;
-  weight: NativeTensor<K>;
-  bias: NativeTensor<K> | undefined;
+interface CheckedHead {
+  hidden: PlacedTensor;
+  weight: PlacedTensor;
+  bias: PlacedTensor | undefined;
   native: LinearArguments;
 }
 
-function checkHead<K extends TensorType>(head: LinearHead<K>, targets: Int32Array): CheckedHead<K> {
+function checkHead<K extends TensorType>(
+  head: LinearHead<K> | DeviceLinearHead<K>,
+  targets: Targets,
+): CheckedHead {
   assertObject(head, "head");
-  const hidden = checkTensor(head.hidden, "hidden", ["N", "H"]);
-  const weight = checkTensor(head.weight, "weight", ["V", "H"]);
-  const bias = head.bias === undefined ? undefined : checkTensor(head.bias, "bias", ["V"]);
+  const check = (value: LinearHead["hidden"] | DeviceTensor, name: string, axes: string[]) =>
+    checkPlaced(value as LinearHead["hidden"], name, axes) as PlacedTensor;
+  const hidden = check(head.hidden, "hidden", ["N", "H"]);
+  const weight = check(head.weight, "weight", ["V", "H"]);
+  const bias = head.bias === undefined ? undefined : check(head.bias, "bias", ["V"]);
   const [rows, width] = hidden.dims as [number, number];
   const [vocabulary, weightWidth] = weight.dims as [number, number];
   if (weightWidth !== width) {
@@ -58,7 +66,7 @@ function checkHead<K extends TensorType>(head: LinearHead<K>, targets: Int32Arra
   }
   assertCompatible(hidden, weight, "weight");
   if (bias !== undefined) assertCompatible(hidden, bias, "bias");
-  checkTargets(targets, rows, vocabulary);
+  checkTargets(targets, hidden, rows, vocabulary);
   return {
     hidden,
     weight,
@@ -78,7 +86,8 @@ function checkHead<K extends TensorType>(head: LinearHead<K>, targets: Int32Arra
   };
 }
 
-function assertCompatible(hidden: NativeTensor, other: NativeTensor, name: string): void {
+function assertCompatible(hidden: PlacedTensor, other: PlacedTensor, name: string): void {
+  assertSamePlace(other.data, name, hidden.data, "hidden");
   const reference = TENSOR_TYPES.indexOf("float64");
   if ((hidden.element === reference) !== (other.element === reference)) {
     throw new ArgumentError(
@@ -103,19 +112,30 @@ function assertCompatible(hidden: NativeTensor, other: NativeTensor, name: strin
  * @returns N values each
  * @throws as {@link tokenLogProbs}
  */
-export async function linearLogProbs<K extends TensorType>(
+export function linearLogProbs<K extends TensorType>(
+  head: DeviceLinearHead<K>,
+  targets: Int32Array | DeviceTensor<"int32">,
+  options?: LogProbOptions,
+): Promise<DeviceLogProbs<K>>;
+export function linearLogProbs<K extends TensorType>(
   head: LinearHead<K>,
   targets: Int32Array,
+  options?: LogProbOptions,
+): Promise<LogProbs<K>>;
+export async function linearLogProbs<K extends TensorType>(
+  head: LinearHead<K> | DeviceLinearHead<K>,
+  targets: Targets,
   options: LogProbOptions = {},
-): Promise<LogProbs<K>> {
+): Promise<LogProbs<K> | DeviceLogProbs<K>> {
   const temperature = checkTemperature(options.temperature);
   const { hidden, native } = checkHead(head, targets);
   const { result, outputs } = allocateOutputs(hidden, targets.length, options);
+  const { linearForward } = addon().logprob;
   const status = await runJob(options.signal, () =>
-    addon().logprob.linearForward(...native, targets, temperature, ...outputs),
+    launch("linearLogProbs", linearForward, ...native, targets, temperature, ...outputs),
   );
-  assertHidden(status, hidden);
-  return result;
+  assertHidden(status, hidden, targets, native[6]);
+  return result as LogProbs<K> | DeviceLogProbs<K>;
 }
 
 /**
@@ -131,27 +151,44 @@ export async function linearLogProbs<K extends TensorType>(
  * @returns gradients in float32 (float64 for float64 inputs), of the shapes of the inputs
  * @throws as {@link tokenLogProbsBackward}
  */
-export async function linearLogProbsBackward<K extends TensorType>(
+export function linearLogProbsBackward<K extends TensorType>(
+  head: DeviceLinearHead<K>,
+  targets: Int32Array | DeviceTensor<"int32">,
+  forward: DeviceLogProbForward<K>,
+  gradients: DeviceLogProbUpstream<K>,
+  options?: DeviceLinearBackwardOptions<K>,
+): Promise<DeviceLinearGradients<K>>;
+export function linearLogProbsBackward<K extends TensorType>(
   head: LinearHead<K>,
   targets: Int32Array,
   forward: LogProbForward<K>,
   gradients: LogProbUpstream<K>,
-  options: LinearLogProbsBackwardOptions<K> = {},
-): Promise<LinearGradients<K>> {
+  options?: LinearLogProbsBackwardOptions<K>,
+): Promise<LinearGradients<K>>;
+export async function linearLogProbsBackward<K extends TensorType>(
+  head: LinearHead<K> | DeviceLinearHead<K>,
+  targets: Targets,
+  forward: LogProbForward<K> | DeviceLogProbForward<K>,
+  gradients: LogProbUpstream<K> | DeviceLogProbUpstream<K>,
+  options: LinearLogProbsBackwardOptions<K> | DeviceLinearBackwardOptions<K> = {},
+): Promise<LinearGradients<K> | DeviceLinearGradients<K>> {
   const temperature = checkTemperature(options.temperature);
   const { hidden, weight, bias, native } = checkHead(head, targets);
-  const upstream = checkGradients(forward, gradients, hidden, targets.length);
-  const { out = {} } = options;
-  const output = (given: ResultArray<K> | undefined, name: string, length: number): ResultArray<K> => {
-    if (given === undefined) return allocateResult(hidden, length);
-    checkResult(given, `out.${name}`, hidden as NativeTensor, length);
-    return given;
+  const upstream = checkGradients(forward, gradients, hidden, "hidden", targets.length);
+  const out: { gradHidden?: unknown; gradWeight?: unknown; gradBias?: unknown } = options.out ?? {};
+  const output = (given: unknown, name: string, like: PlacedTensor): Values => {
+    if (given === undefined) return allocateResult(hidden, like.dims);
+    checkResult(given, `out.${name}`, hidden, "hidden", like.data.length);
+    return given as Values;
   };
-  const gradHidden = output(out.gradHidden, "gradHidden", hidden.data.length);
-  const gradWeight = output(out.gradWeight, "gradWeight", weight.data.length);
-  const gradBias = bias === undefined ? null : output(out.gradBias, "gradBias", bias.data.length);
+  const gradHidden = output(out.gradHidden, "gradHidden", hidden);
+  const gradWeight = output(out.gradWeight, "gradWeight", weight);
+  const gradBias = bias === undefined ? null : output(out.gradBias, "gradBias", bias);
+  const { linearBackward } = addon().logprob;
   const status = await runJob(options.signal, () =>
-    addon().logprob.linearBackward(
+    launch(
+      "linearLogProbsBackward",
+      linearBackward,
       ...native,
       targets,
       temperature,
@@ -166,13 +203,10 @@ export async function linearLogProbsBackward<K extends TensorType>(
     gradHidden: asTensor(gradHidden, hidden.dims),
     gradWeight: asTensor(gradWeight, weight.dims),
     ...(gradBias === null ? {} : { gradBias: asTensor(gradBias, bias!.dims) }),
-  };
+  } as LinearGradients<K> | DeviceLinearGradients<K>;
 }
 
-function asTensor<K extends TensorType>(
-  data: ResultArray<K>,
-  dims: readonly number[],
-): Tensor<K extends "float64" ? "float64" : "float32"> {
-  const type = data instanceof Float64Array ? "float64" : "float32";
-  return { type, data, dims: [...dims] } as unknown as Tensor<K extends "float64" ? "float64" : "float32">;
+function asTensor(data: Values, dims: readonly number[]): unknown {
+  if (data instanceof DeviceTensor) return data;
+  return { type: data instanceof Float64Array ? "float64" : "float32", data, dims: [...dims] };
 }

@@ -1,19 +1,26 @@
+import { assertSamePlace } from "../cuda/place.ts";
+import { launch } from "../cuda/launch.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError } from "../errors.ts";
 import { runJob } from "../job.ts";
 import { addon } from "../load.ts";
 import {
   assertLasting,
-  checkTensor,
-  type NativeTensor,
+  checkPlaced,
+  type PlacedTensor,
   type Tensor,
   type TensorArrays,
   type TensorType,
 } from "../tensor.ts";
-import { type ArrayName, assertVector, typeName } from "../validate.ts";
+import { type ArrayName, assertTensor, assertVector, typeName } from "../validate.ts";
 import { allocateOutputs, checkGradients, checkTargets, checkTemperature } from "./check.ts";
 import { assertBackward, assertLogits } from "./failure.ts";
-import type { MatrixArguments } from "./kernels.ts";
+import type { MatrixArguments, Targets } from "./kernels.ts";
 import type {
+  DeviceLogProbForward,
+  DeviceLogProbs,
+  DeviceLogProbsBackwardOptions,
+  DeviceLogProbUpstream,
   LogProbForward,
   LogProbOptions,
   LogProbs,
@@ -21,13 +28,16 @@ import type {
   TokenLogProbsBackwardOptions,
 } from "./types.ts";
 
-function checkLogits<K extends TensorType>(logits: Tensor<K>, targets: Int32Array): NativeTensor<K> {
-  const tensor = checkTensor(logits, "logits", ["N", "V"]);
-  checkTargets(targets, tensor.dims[0]!, tensor.dims[1]!);
+function checkLogits<K extends TensorType>(
+  logits: Tensor<K> | DeviceTensor<K>,
+  targets: Targets,
+): PlacedTensor {
+  const tensor = checkPlaced(logits, "logits", ["N", "V"]) as PlacedTensor;
+  checkTargets(targets, tensor, tensor.dims[0]!, tensor.dims[1]!);
   return tensor;
 }
 
-function asArguments({ data, element, dims }: NativeTensor): MatrixArguments {
+function asArguments({ data, element, dims }: PlacedTensor): MatrixArguments {
   return [data, element, dims[0]!, dims[1]!];
 }
 
@@ -49,19 +59,30 @@ function asArguments({ data, element, dims }: NativeTensor): MatrixArguments {
  * `ERR_SHAPE`; {@link NumericError} `ERR_NOT_FINITE` for a row with NaN or +Infinity, or with nothing but -Infinity;
  * `signal.reason` when aborted (all as rejections)
  */
-export async function tokenLogProbs<K extends TensorType>(
+export function tokenLogProbs<K extends TensorType>(
+  logits: DeviceTensor<K>,
+  targets: Int32Array | DeviceTensor<"int32">,
+  options?: LogProbOptions,
+): Promise<DeviceLogProbs<K>>;
+export function tokenLogProbs<K extends TensorType>(
   logits: Tensor<K>,
   targets: Int32Array,
+  options?: LogProbOptions,
+): Promise<LogProbs<K>>;
+export async function tokenLogProbs<K extends TensorType>(
+  logits: Tensor<K> | DeviceTensor<K>,
+  targets: Targets,
   options: LogProbOptions = {},
-): Promise<LogProbs<K>> {
+): Promise<LogProbs<K> | DeviceLogProbs<K>> {
   const temperature = checkTemperature(options.temperature);
   const tensor = checkLogits(logits, targets);
   const { result, outputs } = allocateOutputs(tensor, targets.length, options);
+  const { forward } = addon().logprob;
   const status = await runJob(options.signal, () =>
-    addon().logprob.forward(...asArguments(tensor), targets, temperature, ...outputs),
+    launch("tokenLogProbs", forward, ...asArguments(tensor), targets, temperature, ...outputs),
   );
-  assertLogits(status, tensor);
-  return result;
+  assertLogits(status, tensor, targets);
+  return result as LogProbs<K> | DeviceLogProbs<K>;
 }
 
 /**
@@ -80,42 +101,72 @@ export async function tokenLogProbs<K extends TensorType>(
  * @throws as {@link tokenLogProbs}; `ERR_NOT_FINITE` also for a gradient that is not finite and for a `logSumExp` that
  * is not that of these logits at this temperature. `out` then holds nothing of use.
  */
-export async function tokenLogProbsBackward<K extends TensorType>(
+export function tokenLogProbsBackward<K extends TensorType>(
+  logits: DeviceTensor<K>,
+  targets: Int32Array | DeviceTensor<"int32">,
+  forward: DeviceLogProbForward<K>,
+  gradients: DeviceLogProbUpstream<K>,
+  options?: DeviceLogProbsBackwardOptions<K>,
+): Promise<DeviceTensor<K>>;
+export function tokenLogProbsBackward<K extends TensorType>(
   logits: Tensor<K>,
   targets: Int32Array,
   forward: LogProbForward<K>,
   gradients: LogProbUpstream<K>,
-  options: TokenLogProbsBackwardOptions<K> = {},
-): Promise<Tensor<K>> {
+  options?: TokenLogProbsBackwardOptions<K>,
+): Promise<Tensor<K>>;
+export async function tokenLogProbsBackward<K extends TensorType>(
+  logits: Tensor<K> | DeviceTensor<K>,
+  targets: Targets,
+  forward: LogProbForward<K> | DeviceLogProbForward<K>,
+  gradients: LogProbUpstream<K> | DeviceLogProbUpstream<K>,
+  options: TokenLogProbsBackwardOptions<K> | DeviceLogProbsBackwardOptions<K> = {},
+): Promise<Tensor<K> | DeviceTensor<K>> {
   const temperature = checkTemperature(options.temperature);
   const tensor = checkLogits(logits, targets);
-  const upstream = checkGradients(forward, gradients, tensor, targets.length);
+  const upstream = checkGradients(forward, gradients, tensor, "logits", targets.length);
   const data = checkOut(options.out, tensor);
+  const { backward } = addon().logprob;
   const status = await runJob(options.signal, () =>
-    addon().logprob.backward(...asArguments(tensor), targets, temperature, ...upstream, data),
+    launch(
+      "tokenLogProbsBackward",
+      backward,
+      ...asArguments(tensor),
+      targets,
+      temperature,
+      ...upstream,
+      data,
+    ),
   );
   assertBackward(status, upstream, tensor);
-  return { type: logits.type, data, dims: [...tensor.dims] };
+  return data instanceof DeviceTensor
+    ? (data as DeviceTensor<K>)
+    : { type: logits.type, data: data as TensorArrays[K], dims: [...tensor.dims] };
 }
 
-function checkOut<K extends TensorType>(
-  out: TensorArrays[K] | undefined,
-  { data }: NativeTensor<K>,
-): TensorArrays[K] {
-  if (out === undefined) {
-    return new (data.constructor as new (length: number) => TensorArrays[K])(data.length);
+function checkOut(out: PlacedTensor["data"] | undefined, { data, dims }: PlacedTensor): PlacedTensor["data"] {
+  if (data instanceof DeviceTensor) {
+    if (out === undefined) return data.stream.allocate(data.type, dims);
+    assertSamePlace(out, "out", data, "logits");
+    assertTensor(out, "out", [data.type], data.length);
+    return out;
   }
+  if (out === undefined) {
+    return new (data.constructor as new (length: number) => typeof data)(data.length);
+  }
+  assertSamePlace(out, "out", data, "logits");
   assertVector(out, "out", data.length, [typeName(data) as ArrayName]);
-  assertLasting(out, "out");
+  const given = out as typeof data;
+  assertLasting(given, "out");
   const apart =
-    out.buffer !== data.buffer ||
-    out.byteOffset === data.byteOffset ||
-    Math.abs(out.byteOffset - data.byteOffset) >= data.byteLength;
+    given.buffer !== data.buffer ||
+    given.byteOffset === data.byteOffset ||
+    Math.abs(given.byteOffset - data.byteOffset) >= data.byteLength;
   if (!apart) {
     throw new ArgumentError(
       "ERR_ARGUMENT_VALUE",
       "out: expected memory apart from the logits, or exactly theirs, got an overlap",
     );
   }
-  return out;
+  return given;
 }

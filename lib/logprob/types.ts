@@ -1,4 +1,5 @@
-import type { ResultArray, Tensor, TensorArrays, TensorType } from "../tensor.ts";
+import type { DeviceTensor } from "../cuda/tensor.ts";
+import type { ResultArray, ResultType, Tensor, TensorArrays, TensorType } from "../tensor.ts";
 
 /** What logits are divided by, and how to stop. */
 export interface LogProbBackwardOptions {
@@ -29,6 +30,40 @@ export interface LogProbs<K extends TensorType = TensorType> {
   readonly logSumExp: Float64Array<ArrayBuffer>;
   /** `sum_j p_j^2`; only with `sumSquaredProbs: true`. */
   readonly sumSquaredProbs?: ResultArray<K>;
+}
+
+/** {@link LogProbs} on the device. */
+export interface DeviceLogProbs<K extends TensorType = TensorType> {
+  /** `log p_y = z_y - logSumExp`. */
+  readonly logProbs: DeviceTensor<ResultType<K>>;
+  /** `H = -sum_j p_j log p_j`; left out with `entropy: false`. */
+  readonly entropy?: DeviceTensor<ResultType<K>>;
+  /** `log sum_j exp(z_j)`. */
+  readonly logSumExp: DeviceTensor<"float64">;
+  /** `sum_j p_j^2`; only with `sumSquaredProbs: true`. */
+  readonly sumSquaredProbs?: DeviceTensor<ResultType<K>>;
+}
+
+/** {@link LogProbForward} on the device. */
+export interface DeviceLogProbForward<K extends TensorType = TensorType> {
+  /** As returned by the forward pass. */
+  readonly logSumExp: DeviceTensor<"float64">;
+  /** As returned by the forward pass; needed for `gradEntropy`. */
+  readonly entropy?: DeviceTensor<ResultType<K>> | undefined;
+}
+
+/** {@link LogProbUpstream} on the device. */
+export interface DeviceLogProbUpstream<K extends TensorType = TensorType> {
+  /** d loss / d `logProbs`. */
+  readonly gradLogProbs: DeviceTensor<ResultType<K>>;
+  /** d loss / d `entropy`. */
+  readonly gradEntropy?: DeviceTensor<ResultType<K>>;
+}
+
+/** {@link TokenLogProbsBackwardOptions} on the device. */
+export interface DeviceLogProbsBackwardOptions<K extends TensorType> extends LogProbBackwardOptions {
+  /** Reused for the result; the logits themselves are allowed, and then overwritten by the gradient. */
+  out?: DeviceTensor<K>;
 }
 
 /** What a backward pass needs of the forward pass: its result will do. */
@@ -66,6 +101,16 @@ export interface LinearHead<K extends TensorType = TensorType> {
   readonly bias?: Tensor<K>;
 }
 
+/** {@link LinearHead} on the device. */
+export interface DeviceLinearHead<K extends TensorType = TensorType> {
+  /** `[N, H]`, one row per token position. */
+  readonly hidden: DeviceTensor<K>;
+  /** `[V, H]`. */
+  readonly weight: DeviceTensor<K>;
+  /** `[V]`. */
+  readonly bias?: DeviceTensor<K>;
+}
+
 /** Memory that {@link linearLogProbsBackward} reuses, each in the type of the result. */
 export interface LinearGradientsOut<K extends TensorType> {
   /** `N * H` values. */
@@ -80,6 +125,22 @@ export interface LinearGradientsOut<K extends TensorType> {
 export interface LinearLogProbsBackwardOptions<K extends TensorType> extends LogProbBackwardOptions {
   /** Reused for the results. */
   out?: LinearGradientsOut<K>;
+}
+
+/** {@link LinearLogProbsBackwardOptions} on the device. */
+export interface DeviceLinearBackwardOptions<K extends TensorType> extends LogProbBackwardOptions {
+  /** Reused for the results. */
+  out?: Partial<DeviceLinearGradients<K>>;
+}
+
+/** {@link LinearGradients} on the device. */
+export interface DeviceLinearGradients<K extends TensorType = TensorType> {
+  /** `[N, H]`. */
+  readonly gradHidden: DeviceTensor<ResultType<K>>;
+  /** `[V, H]`. */
+  readonly gradWeight: DeviceTensor<ResultType<K>>;
+  /** `[V]`; only when the head has a bias. */
+  readonly gradBias?: DeviceTensor<ResultType<K>>;
 }
 
 /** Gradients of a linear head: float64 for float64 inputs, float32 for everything narrower. */

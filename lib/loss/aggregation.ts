@@ -1,7 +1,18 @@
-import { ArgumentError } from "../errors.ts";
-import { assertNumber, assertOneOf, assertStatus, checkGroups, describe, typeName } from "../validate.ts";
-import type { FloatArray } from "../ragged.ts";
-import type { AggregationArguments } from "./kernels.ts";
+import { type Status, whenKnown } from "../cuda/status.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
+import type { PlacedValue } from "../cuda/value.ts";
+import { ArgumentError, NumericError } from "../errors.ts";
+import type { FloatArray, Values } from "../ragged.ts";
+import {
+  assertNumber,
+  assertOneOf,
+  assertStatus,
+  checkGroups,
+  describe,
+  typeName,
+  valueAt,
+} from "../validate.ts";
+import type { AggregationArguments, Slots } from "./kernels.ts";
 
 /**
  * How the losses of tokens become one number, `sum_i w_i sum_t loss_it / denominator`, with L_i the counted tokens of
@@ -38,17 +49,17 @@ export interface AggregationOptions {
 }
 
 /** What every loss returns beside its gradient. */
-export interface AggregatedLoss {
+export interface AggregatedLoss<T extends Values = FloatArray> {
   /** `sum / (denominator ?? count)`; 0 when that is 0. */
-  readonly loss: number;
+  readonly loss: PlacedValue<T, number>;
   /** The weighted sum over tokens, not divided. */
-  readonly sum: number;
+  readonly sum: PlacedValue<T, number>;
   /**
    * What a call without `denominator` divides by. Counts of micro-batches add up to the count of the batch: tokens for
    * `"token-mean"`, responses with a counted token for `"seq-mean-..."`, prompts (in parts, by tokens) for
    * `"prompt-mean"`. `"sum"` has a count of 1 per call.
    */
-  readonly count: number;
+  readonly count: PlacedValue<T, number>;
 }
 
 /** @internal Slots of the kernels' statistics, as LossSlot in native/include/minform/loss.h. */
@@ -56,15 +67,30 @@ export const SLOT = { loss: 0, sum: 1, count: 2, tokens: 3, highest: 4, lowest: 
 
 const SLOTS = 16;
 
-/** @internal A fresh array for the kernels' statistics. */
-export function newSlots(): Float64Array {
-  return new Float64Array(SLOTS);
+/** @internal A fresh array for the kernels' statistics, where `like` is. */
+export function newSlots(like: Values): Slots {
+  return like instanceof DeviceTensor ? like.stream.allocate("float64", [SLOTS]) : new Float64Array(SLOTS);
 }
 
-/** @internal Validates the aggregation options; the last of the arguments receives the statistics. */
+type Readers = Record<string, (slots: Float64Array) => unknown>;
+
+/** @internal What the readers find in the slots: on the host now, on the device when it is asked for. */
+export function valuesOf<T extends Values, R extends Readers>(
+  slots: Slots,
+  readers: R,
+): { [Name in keyof R]: PlacedValue<T, ReturnType<R[Name]>> } {
+  const read = ([name, reader]: [string, Readers[string]]) => [
+    name,
+    slots instanceof DeviceTensor ? { download: async () => reader(await slots.download()) } : reader(slots),
+  ];
+  return Object.fromEntries(Object.entries(readers).map(read)) as never;
+}
+
+/** @internal Validates the aggregation options; the last of the arguments receives the statistics, where `like` is. */
 export function aggregationArguments(
   options: AggregationOptions,
   rows: number,
+  like: Values,
   otherwise: Aggregation = "token-mean",
 ): AggregationArguments {
   const { aggregation = otherwise, denominator, promptTokens, groups } = options;
@@ -82,7 +108,8 @@ export function aggregationArguments(
       );
     }
   }
-  return [MODES.indexOf(aggregation), prompts, tokens, denominator ?? Number.NaN, newSlots()];
+  const placed = tokens !== null && like instanceof DeviceTensor ? like.stream.copyOf(tokens) : tokens;
+  return [MODES.indexOf(aggregation), prompts, placed, denominator ?? Number.NaN, newSlots(like)];
 }
 
 function tokenCounts(counts: ArrayLike<number>, rows: number): Float64Array {
@@ -102,27 +129,59 @@ function tokenCounts(counts: ArrayLike<number>, rows: number): Float64Array {
   return Float64Array.from(counts);
 }
 
-/** @internal Throws for a kernel's status; `suspects` are the token arrays that may hold the bad value. */
-export function assertLossStatus(
-  status: number,
-  offsets: Int32Array,
-  suspects: Record<string, FloatArray | undefined>,
-  promptTokens: ArrayLike<number> | null,
-): void {
-  if (status <= -2) {
-    const row = -2 - status;
-    throw new ArgumentError(
-      "ERR_ARGUMENT_VALUE",
-      `promptTokens[${row}]: expected at least the counted tokens of the response, got ${describe(promptTokens?.[row])}`,
-    );
-  }
-  assertStatus(status, offsets, suspects);
+/** @internal Arrays that may hold the bad value which a status is about. */
+export interface LossSuspects {
+  /** One per token. An infinite one is legal: only a NaN is its own fault. */
+  logProbs?: Record<string, Values | undefined>;
+  /** One per token, finite. */
+  tokens?: Record<string, Values | undefined>;
+  /** One per response, finite. */
+  responses?: Record<string, Values | undefined>;
 }
 
-/** @internal Loss, sum and count from the slots. */
-export function aggregated(slots: Float64Array): AggregatedLoss {
-  return { loss: slots[SLOT.loss]!, sum: slots[SLOT.sum]!, count: slots[SLOT.count]! };
+/** @internal Throws for a kernel's status. */
+export function assertLossStatus(
+  status: Status,
+  offsets: Int32Array,
+  { logProbs = {}, tokens = {}, responses = {} }: LossSuspects,
+  promptTokens?: ArrayLike<number>,
+): void {
+  whenKnown<Values>(status, { ...logProbs, ...tokens, ...responses }, (found, named) => {
+    if (found === -1) return;
+    if (found <= -2) {
+      const row = -2 - found;
+      throw new ArgumentError(
+        "ERR_ARGUMENT_VALUE",
+        `promptTokens[${row}]: expected at least the counted tokens of the response, got ${describe(promptTokens?.[row])}`,
+      );
+    }
+    for (const name of Object.keys(responses)) assertRowFinite(named[name], name, offsets, found);
+    const perToken = Object.keys({ ...logProbs, ...tokens }).map((name) => {
+      const innocent = name in logProbs && !Number.isNaN(valueAt(named[name], found));
+      return [name, innocent ? undefined : (named[name] ?? undefined)] as const;
+    });
+    assertStatus(found, offsets, Object.fromEntries(perToken));
+  });
 }
+
+function assertRowFinite(
+  values: Values | null | undefined,
+  name: string,
+  offsets: Int32Array,
+  token: number,
+): void {
+  const row = offsets.findLastIndex((offset) => offset <= token);
+  const value = valueAt(values, row);
+  if (value === undefined || Number.isFinite(value)) return;
+  throw new NumericError("ERR_NOT_FINITE", `${name}: expected a finite number at row ${row}, got ${value}`);
+}
+
+/** @internal Readers of loss, sum and count. */
+export const aggregated = {
+  loss: (slots: Float64Array): number => slots[SLOT.loss]!,
+  sum: (slots: Float64Array): number => slots[SLOT.sum]!,
+  count: (slots: Float64Array): number => slots[SLOT.count]!,
+};
 
 /** @internal `sum / count`, 0 for an empty sum. */
 export function meanOf(sum: number, count: number): number {
@@ -139,11 +198,4 @@ export function assertObject(value: unknown, name: string): void {
 /** @internal Asserts a clamp of log-ratios whose exp is finite in float32. */
 export function assertClamp(logRatioClamp: unknown): void {
   assertNumber(logRatioClamp, "logRatioClamp", { low: 0, high: 80, open: true });
-}
-
-/**
- * @internal Log-probs as suspects of {@link assertLossStatus}: an infinite one is legal, so only a NaN is its own fault.
- */
-export function nanOnly(data: FloatArray | undefined, status: number): FloatArray | undefined {
-  return data !== undefined && Number.isNaN(data[status]) ? data : undefined;
 }

@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import type { FloatArray } from "../ragged.ts";
+import type { FloatArray, Values } from "../ragged.ts";
 import { assertNumber, assertOneOf } from "../validate.ts";
 import {
   type LossOptions,
@@ -11,7 +11,7 @@ import {
 import { type ClipOptions, epsilons } from "./ppo.ts";
 
 /** Options of {@link cispoLoss}: the bounds of the weight, as distances from 1 or as they are. */
-export type CispoLossOptions<T extends FloatArray = FloatArray> = LossOptions<T> &
+export type CispoLossOptions<T extends Values = FloatArray> = LossOptions<T> &
   (
     | ({
         /** `"offset"` (default): the weight is clipped to `[1 - clipRatioLow, 1 + clipRatioHigh]`. */
@@ -40,7 +40,7 @@ export type CispoLossOptions<T extends FloatArray = FloatArray> = LossOptions<T>
  *
  * @throws as {@link ppoLoss}
  */
-export function cispoLoss<T extends FloatArray>(
+export function cispoLoss<T extends Values>(
   batch: PolicyBatch<T>,
   options: CispoLossOptions<T> = {},
 ): LossResult<T, PolicyStats> {

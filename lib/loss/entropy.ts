@@ -1,6 +1,8 @@
+import { launch } from "../cuda/launch.ts";
+import type { PlacedValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
-import { assertRagged, checkMask, outputLike } from "../validate.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
+import { assertRaggedValues, checkMask, outputLike } from "../validate.ts";
 import {
   type AggregatedLoss,
   type AggregationOptions,
@@ -9,19 +11,20 @@ import {
   assertLossStatus,
   assertObject,
   meanOf,
+  valuesOf,
   SLOT,
 } from "./aggregation.ts";
 
 /** What {@link entropyBonus} reads. */
-export interface EntropyBatch<T extends FloatArray> {
+export interface EntropyBatch<T extends Values> {
   /** Entropy of the policy at each token, in nats. Finite. */
   entropy: Ragged<T>;
   /** One per token: 0 leaves the token out. */
-  mask?: Uint8Array;
+  mask?: Mask;
 }
 
 /** Options of {@link entropyBonus}. */
-export interface EntropyBonusOptions<T extends FloatArray = FloatArray> extends AggregationOptions {
+export interface EntropyBonusOptions<T extends Values = FloatArray> extends AggregationOptions {
   /** Reused for the gradient; one value per token. */
   out?: T;
 }
@@ -35,11 +38,11 @@ export interface EntropyStats {
 }
 
 /** Result of {@link entropyBonus}. */
-export interface EntropyBonus<T extends FloatArray> extends AggregatedLoss {
+export interface EntropyBonus<T extends Values> extends AggregatedLoss<T> {
   /** d `loss` / d `entropy`: minus the token's weight in the aggregation. Exactly +0 where the mask is 0. */
   readonly gradEntropy: Ragged<Owned<T>>;
   /** Statistics over the counted tokens. */
-  readonly stats: EntropyStats;
+  readonly stats: PlacedValue<T, EntropyStats>;
 }
 
 /**
@@ -49,29 +52,36 @@ export interface EntropyBonus<T extends FloatArray> extends AggregatedLoss {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` for a counted entropy that is not finite
  */
-export function entropyBonus<T extends FloatArray>(
+export function entropyBonus<T extends Values>(
   batch: EntropyBatch<T>,
   options: EntropyBonusOptions<T> = {},
 ): EntropyBonus<T> {
   assertObject(batch, "batch");
   const { entropy, mask } = batch;
-  assertRagged(entropy, "entropy");
+  assertRaggedValues(entropy, "entropy");
   const { data, offsets } = entropy;
-  const how = aggregationArguments(options, offsets.length - 1);
-  const gradient = outputLike(options.out, data, data.length);
-  const status = addon().loss.entropyBonus(
+  const how = aggregationArguments(options, offsets.length - 1, data);
+  const gradient = outputLike(options.out, data, data.length, "out", "entropy.data");
+  const status = launch(
+    "entropyBonus",
+    addon().loss.entropyBonus,
     data,
     offsets,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     ...how,
     gradient,
   );
-  assertLossStatus(status, offsets, { entropy: data }, how[2]);
-  const slots = how[4];
-  const tokens = slots[SLOT.tokens]!;
+  assertLossStatus(status, offsets, { tokens: { entropy: data } }, options.promptTokens);
   return {
-    ...aggregated(slots),
+    ...valuesOf<T, typeof aggregated & { stats: typeof entropyStats }>(how[4], {
+      ...aggregated,
+      stats: entropyStats,
+    }),
     gradEntropy: { data: gradient, offsets },
-    stats: { tokens, meanEntropy: meanOf(slots[SLOT.tallies]!, tokens) },
   };
+}
+
+function entropyStats(slots: Float64Array): EntropyStats {
+  const tokens = slots[SLOT.tokens]!;
+  return { tokens, meanEntropy: meanOf(slots[SLOT.tallies]!, tokens) };
 }

@@ -1,29 +1,39 @@
 import { ArgumentError } from "../errors.ts";
+import { launch } from "../cuda/launch.ts";
+import type { PlacedValue } from "../cuda/value.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   assertLike,
   assertNumber,
   assertOneOf,
-  assertRagged,
-  assertStatus,
+  assertRaggedValues,
   checkMask,
   outputLike,
 } from "../validate.ts";
-import { assertClamp, assertObject, meanOf, nanOnly, newSlots, SLOT } from "./aggregation.ts";
+import {
+  assertClamp,
+  assertLossStatus,
+  assertObject,
+  meanOf,
+  newSlots,
+  SLOT,
+  valuesOf,
+} from "./aggregation.ts";
 
 /** What {@link importanceWeights} reads, in one dtype. */
-export interface ImportanceBatch<T extends FloatArray> {
+export interface ImportanceBatch<T extends Values> {
   /** Log-probs under the policy that is trained, before the update; -Infinity is legal. */
   oldLogProbs: Ragged<T>;
   /** Log-probs under the policy that sampled (the inference engine's); -Infinity is legal. */
   rolloutLogProbs: Ragged<T>;
   /** One per token: 0 leaves the token out. */
-  mask?: Uint8Array;
+  mask?: Mask;
 }
 
 /** Options of {@link importanceWeights}. */
-export interface ImportanceOptions<T extends FloatArray = FloatArray> {
+export interface ImportanceOptions<T extends Values = FloatArray> {
   /** `"truncate"` limits weights to `[min, max]` (TIS); `"mask"` zeroes those outside, bounds inclusive (MIS, IcePop). */
   correction: "truncate" | "mask";
   /** `"token"`: exp(d_t); `"sequence-sum"`: exp(sum_t d_t), the true ratio; `"sequence-mean"`: exp(mean_t d_t), the geometric mean. */
@@ -78,16 +88,16 @@ export interface ImportanceStats {
 }
 
 /** Result of {@link importanceWeights}. */
-export interface ImportanceWeights<T extends FloatArray> {
+export interface ImportanceWeights<T extends Values> {
   /** One per token, the same for all tokens of a response at the sequence levels; +0 where masked or rejected. */
   readonly weights: Ragged<Owned<T>>;
   /**
    * One per token: 1 where it counts and was not rejected. As the `mask` of a loss it drops rejected tokens from the
    * denominator too; with the weights alone they stay in it.
    */
-  readonly kept: Uint8Array<ArrayBuffer>;
+  readonly kept: T extends DeviceTensor ? DeviceTensor<"uint8"> : Uint8Array<ArrayBuffer>;
   /** Diagnostics of the mismatch. */
-  readonly stats: ImportanceStats;
+  readonly stats: PlacedValue<T, ImportanceStats>;
 }
 
 const CORRECTIONS = ["truncate", "mask"] as const;
@@ -122,7 +132,7 @@ const TALLY = {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` for a counted token with a NaN log-prob or (-Infinity) - (-Infinity) as log-ratio
  */
-export function importanceWeights<T extends FloatArray>(
+export function importanceWeights<T extends Values>(
   batch: ImportanceBatch<T>,
   options: ImportanceOptions<T>,
 ): ImportanceWeights<T> {
@@ -137,30 +147,35 @@ export function importanceWeights<T extends FloatArray>(
   if (min > max) throw new ArgumentError("ERR_ARGUMENT_VALUE", `min: expected at most ${max}, got ${min}`);
   if (typeof normalize !== "boolean") assertNumber(normalize, "normalize", { low: 0, open: true });
   assertClamp(logRatioClamp);
-  assertRagged(oldLogProbs, "oldLogProbs");
+  assertRaggedValues(oldLogProbs, "oldLogProbs");
   assertLike(rolloutLogProbs, "rolloutLogProbs", oldLogProbs, "oldLogProbs");
   const { data, offsets } = oldLogProbs;
-  const weights = outputLike(out, data, data.length);
-  const kept = new Uint8Array(data.length);
-  const slots = newSlots();
+  const weights = outputLike(out, data, data.length, "out", "oldLogProbs.data");
+  const kept =
+    data instanceof DeviceTensor ? data.stream.allocate("uint8", [data.length]) : new Uint8Array(data.length);
+  const slots = newSlots(data);
   const divisor = normalize === true ? 0 : normalize === false ? 1 : normalize;
-  const status = addon().loss.importanceWeights(
+  const status = launch(
+    "importanceWeights",
+    addon().loss.importanceWeights,
     CORRECTIONS.indexOf(correction),
     LEVELS.indexOf(level),
     Float64Array.of(min, max, logRatioClamp, divisor),
     data,
     offsets,
     rolloutLogProbs.data,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     weights,
     kept,
     slots,
   );
-  assertStatus(status, offsets, {
-    oldLogProbs: nanOnly(data, status),
-    rolloutLogProbs: nanOnly(rolloutLogProbs.data, status),
-  });
-  return { weights: { data: weights, offsets }, kept, stats: importanceStats(slots) };
+  const suspects = { oldLogProbs: data, rolloutLogProbs: rolloutLogProbs.data };
+  assertLossStatus(status, offsets, { logProbs: suspects });
+  return {
+    weights: { data: weights, offsets },
+    kept: kept as ImportanceWeights<T>["kept"],
+    ...valuesOf<T, { stats: typeof importanceStats }>(slots, { stats: importanceStats }),
+  };
 }
 
 function importanceStats(slots: Float64Array): ImportanceStats {

@@ -1,12 +1,17 @@
-import type { FloatArray } from "../ragged.ts";
+import type { NativeArray } from "../cuda/kernels.ts";
+import type { DeviceTensor } from "../cuda/tensor.ts";
+import type { Mask, Values } from "../ragged.ts";
+
+/** @internal What a loss has to say beside its gradient, as LossSlot in native/include/minform/loss.h. */
+export type Slots = Float64Array | DeviceTensor<"float64">;
 
 /** @internal Aggregation as the kernels take it: mode, groups, promptTokens, denominator (NaN: own count), slots. */
 export type AggregationArguments = [
   mode: number,
   groups: Int32Array | null,
-  promptTokens: Float64Array | null,
+  promptTokens: Float64Array | NativeArray | null,
   denominator: number,
-  slots: Float64Array,
+  slots: Slots,
 ];
 
 /** @internal Kernels of bindings/loss.cc. */
@@ -14,50 +19,50 @@ export interface LossKernels {
   policyLoss(
     loss: number,
     parameters: Float64Array,
-    logProbs: FloatArray,
+    logProbs: Values,
     offsets: Int32Array,
-    oldLogProbs: FloatArray | null,
-    advantages: FloatArray,
-    importanceWeights: FloatArray | null,
-    mask: Uint8Array | null,
-    ...aggregationGradAndPerRow: [...AggregationArguments, gradLogProbs: FloatArray, advantagePerRow: boolean]
+    oldLogProbs: Values | null,
+    advantages: Values,
+    importanceWeights: Values | null,
+    mask: Mask | null,
+    ...aggregationGradAndPerRow: [...AggregationArguments, gradLogProbs: Values, advantagePerRow: boolean]
   ): number;
   klPenalty(
     estimator: number,
     gradient: number,
     logRatioClamp: number,
-    logProbs: FloatArray,
+    logProbs: Values,
     offsets: Int32Array,
-    refLogProbs: FloatArray,
-    oldLogProbs: FloatArray | null,
-    mask: Uint8Array | null,
-    ...aggregationAndOutputs: [...AggregationArguments, values: FloatArray, gradLogProbs: FloatArray]
+    refLogProbs: Values,
+    oldLogProbs: Values | null,
+    mask: Mask | null,
+    ...aggregationAndOutputs: [...AggregationArguments, values: Values, gradLogProbs: Values]
   ): number;
   valueLoss(
     clipRange: number,
-    values: FloatArray,
+    values: Values,
     offsets: Int32Array,
-    oldValues: FloatArray | null,
-    returns: FloatArray,
-    mask: Uint8Array | null,
-    ...aggregationAndGrad: [...AggregationArguments, gradValues: FloatArray]
+    oldValues: Values | null,
+    returns: Values,
+    mask: Mask | null,
+    ...aggregationAndGrad: [...AggregationArguments, gradValues: Values]
   ): number;
   entropyBonus(
-    entropy: FloatArray,
+    entropy: Values,
     offsets: Int32Array,
-    mask: Uint8Array | null,
-    ...aggregationAndGrad: [...AggregationArguments, gradEntropy: FloatArray]
+    mask: Mask | null,
+    ...aggregationAndGrad: [...AggregationArguments, gradEntropy: Values]
   ): number;
   importanceWeights(
     correction: number,
     level: number,
     parameters: Float64Array,
-    oldLogProbs: FloatArray,
+    oldLogProbs: Values,
     offsets: Int32Array,
-    rolloutLogProbs: FloatArray,
-    mask: Uint8Array | null,
-    weights: FloatArray,
-    kept: Uint8Array,
-    slots: Float64Array,
+    rolloutLogProbs: Values,
+    mask: Mask | null,
+    weights: Values,
+    kept: Mask,
+    slots: Slots,
   ): number;
 }

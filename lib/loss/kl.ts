@@ -1,6 +1,7 @@
+import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
-import { assertLike, assertOneOf, assertRagged, checkMask, outputLike } from "../validate.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
+import { assertLike, assertOneOf, assertRaggedValues, checkMask, outputLike } from "../validate.ts";
 import {
   aggregated,
   aggregationArguments,
@@ -8,13 +9,13 @@ import {
   assertLossStatus,
   assertObject,
   meanOf,
-  nanOnly,
+  valuesOf,
   SLOT,
 } from "./aggregation.ts";
 import type { LossOptions, LossResult } from "./policy.ts";
 
 /** What {@link klPenalty} reads, in one dtype. */
-export interface KlBatch<T extends FloatArray> {
+export interface KlBatch<T extends Values> {
   /** Log-probs of the sampled tokens under the policy that is trained; -Infinity is legal. */
   logProbs: Ragged<T>;
   /** Log-probs under the reference policy; -Infinity is legal. */
@@ -22,11 +23,11 @@ export interface KlBatch<T extends FloatArray> {
   /** Log-probs under the policy that sampled, for `gradient: "importance"`. Default: `logProbs` (on-policy). */
   oldLogProbs?: Ragged<T>;
   /** One per token: 0 leaves the token out. */
-  mask?: Uint8Array;
+  mask?: Mask;
 }
 
 /** Options of {@link klPenalty}. */
-export interface KlPenaltyOptions<T extends FloatArray = FloatArray> extends LossOptions<T> {
+export interface KlPenaltyOptions<T extends Values = FloatArray> extends LossOptions<T> {
   /** Which estimate of KL(pi || ref) the value is. Default `"k3"`. */
   estimator?: "k1" | "k2" | "k3" | "abs";
   /** Whose gradient is returned. Default `"same"`. */
@@ -56,7 +57,7 @@ export interface KlStats {
 }
 
 /** Result of {@link klPenalty}. */
-export interface KlPenalty<T extends FloatArray> extends LossResult<T, KlStats> {
+export interface KlPenalty<T extends Values> extends LossResult<T, KlStats> {
   /** The estimate of each token (times rho for `"importance"`), not divided; +0 where the mask is 0. */
   readonly values: Ragged<Owned<T>>;
 }
@@ -90,7 +91,7 @@ const TALLY = { k1: 6, k3: 7, rawK1: 8, rawK3: 9, clamped: 10 } as const;
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` for a counted token with a NaN log-prob or (-Infinity) - (-Infinity) as log-ratio
  */
-export function klPenalty<T extends FloatArray>(
+export function klPenalty<T extends Values>(
   batch: KlBatch<T>,
   options: KlPenaltyOptions<T> = {},
 ): KlPenalty<T> {
@@ -100,14 +101,16 @@ export function klPenalty<T extends FloatArray>(
   assertOneOf(estimator, "estimator", ESTIMATORS);
   assertOneOf(gradient, "gradient", GRADIENTS);
   assertClamp(logRatioClamp);
-  assertRagged(logProbs, "logProbs");
+  assertRaggedValues(logProbs, "logProbs");
   assertLike(refLogProbs, "refLogProbs", logProbs, "logProbs");
   if (oldLogProbs !== undefined) assertLike(oldLogProbs, "oldLogProbs", logProbs, "logProbs");
   const { data, offsets } = logProbs;
-  const how = aggregationArguments(options, offsets.length - 1);
-  const values = outputLike(valuesOut, data, data.length, "valuesOut");
-  const grad = outputLike(out, data, data.length);
-  const status = addon().loss.klPenalty(
+  const how = aggregationArguments(options, offsets.length - 1, data);
+  const values = outputLike(valuesOut, data, data.length, "valuesOut", "logProbs.data");
+  const grad = outputLike(out, data, data.length, "out", "logProbs.data");
+  const status = launch(
+    "klPenalty",
+    addon().loss.klPenalty,
     ESTIMATORS.indexOf(estimator),
     GRADIENTS.indexOf(gradient),
     logRatioClamp,
@@ -115,23 +118,17 @@ export function klPenalty<T extends FloatArray>(
     offsets,
     refLogProbs.data,
     oldLogProbs?.data ?? null,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     ...how,
     values,
     grad,
   );
-  const suspects = {
-    logProbs: nanOnly(data, status),
-    refLogProbs: nanOnly(refLogProbs.data, status),
-    oldLogProbs: nanOnly(oldLogProbs?.data, status),
-  };
-  assertLossStatus(status, offsets, suspects, how[2]);
-  const slots = how[4];
+  const suspects = { logProbs: data, refLogProbs: refLogProbs.data, oldLogProbs: oldLogProbs?.data };
+  assertLossStatus(status, offsets, { logProbs: suspects }, options.promptTokens);
   return {
-    ...aggregated(slots),
+    ...valuesOf<T, typeof aggregated & { stats: typeof klStats }>(how[4], { ...aggregated, stats: klStats }),
     values: { data: values, offsets },
     gradLogProbs: { data: grad, offsets },
-    stats: klStats(slots),
   };
 }
 

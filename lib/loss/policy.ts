@@ -1,15 +1,9 @@
-import { NumericError } from "../errors.ts";
+import { launch } from "../cuda/launch.ts";
+import type { PlacedValue } from "../cuda/value.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
-import {
-  type ArrayName,
-  assertLike,
-  assertRagged,
-  assertVector,
-  checkMask,
-  outputLike,
-  typeName,
-} from "../validate.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
+import { assertLike, assertRaggedValues, assertVectorLike, checkMask, outputLike } from "../validate.ts";
 import {
   type AggregatedLoss,
   type Aggregation,
@@ -20,12 +14,12 @@ import {
   assertLossStatus,
   assertObject,
   meanOf,
-  nanOnly,
+  valuesOf,
   SLOT,
 } from "./aggregation.ts";
 
 /** What the policy losses read, in one dtype: one row per response, one element per token, no padding. */
-export interface PolicyBatch<T extends FloatArray> {
+export interface PolicyBatch<T extends Values> {
   /** Log-probs of the sampled tokens under the policy that is trained, in nats; -Infinity is legal. */
   logProbs: Ragged<T>;
   /** Log-probs under the policy that the ratio is taken against (the one before the update); -Infinity is legal. */
@@ -33,16 +27,16 @@ export interface PolicyBatch<T extends FloatArray> {
   /** One advantage per token, or one per response. Finite. */
   advantages: Ragged<T> | T;
   /** One per token: 0 leaves the token out; whatever it holds is not used, and its gradient is +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Constants that multiply each token's loss and gradient, e.g. from {@link importanceWeights}. Finite. */
   importanceWeights?: Ragged<T>;
 }
 
 /** {@link PolicyBatch} of a loss without a ratio. */
-export type ScoreBatch<T extends FloatArray> = Omit<PolicyBatch<T>, "oldLogProbs">;
+export type ScoreBatch<T extends Values> = Omit<PolicyBatch<T>, "oldLogProbs">;
 
 /** Options that every policy loss takes. */
-export interface LossOptions<T extends FloatArray = FloatArray> extends AggregationOptions {
+export interface LossOptions<T extends Values = FloatArray> extends AggregationOptions {
   /** Log-ratios are clamped to +- this before exp, in (0, 80]. Default 20. */
   logRatioClamp?: number;
   /** Reused for the gradient; one value per token. */
@@ -50,11 +44,11 @@ export interface LossOptions<T extends FloatArray = FloatArray> extends Aggregat
 }
 
 /** Value and gradient of a loss with respect to log-probs. */
-export interface LossResult<T extends FloatArray, Stats> extends AggregatedLoss {
+export interface LossResult<T extends Values, Stats> extends AggregatedLoss<T> {
   /** d `loss` / d `logProbs`, divided by the denominator like `loss`. Exactly +0 where the mask is 0. */
   readonly gradLogProbs: Ragged<Owned<T>>;
   /** Statistics over the counted tokens, unweighted: they do not depend on aggregation, denominator or weights. */
-  readonly stats: Stats;
+  readonly stats: PlacedValue<T, Stats>;
 }
 
 /**
@@ -120,34 +114,37 @@ export interface PolicyParameters {
   tauNegative?: number;
 }
 
-/** @internal Validates, runs the kernel, returns the slots for the statistics. */
-export function runPolicy<T extends FloatArray>(
+/** @internal Validates, runs the kernel, and reads the slots with `statsOf`. */
+export function runPolicy<T extends Values, Stats>(
   loss: (typeof LOSSES)[number],
   batch: ScoreBatch<T> & { oldLogProbs?: Ragged<T> },
   parameters: PolicyParameters,
   options: LossOptions<T>,
   aggregation: Aggregation,
-): { result: AggregatedLoss; gradLogProbs: Ragged<Owned<T>>; slots: Float64Array } {
+  statsOf: (slots: Float64Array) => Stats,
+): LossResult<T, Stats> {
   assertObject(batch, "batch");
   const { logProbs, oldLogProbs, advantages, mask, importanceWeights } = batch;
   const { logRatioClamp = 20, out } = options;
   const { low = 0, high = 0, dualClip = Infinity, maxRatio = Infinity } = parameters;
   const { tauPositive = 1, tauNegative = 1 } = parameters;
   assertClamp(logRatioClamp);
-  assertRagged(logProbs, "logProbs");
+  assertRaggedValues(logProbs, "logProbs");
   const { data, offsets } = logProbs;
   const rows = offsets.length - 1;
   const old = loss === "reinforce" ? undefined : oldLogProbs;
   if (loss !== "reinforce") assertLike(old!, "oldLogProbs", logProbs, "logProbs");
-  const perRow = ArrayBuffer.isView(advantages);
-  if (perRow) assertVector(advantages, "advantages", rows, [typeName(data) as ArrayName]);
-  else assertLike(advantages, "advantages", logProbs, "logProbs");
-  const advantageData = perRow ? advantages : advantages.data;
+  const perRow = ArrayBuffer.isView(advantages) || advantages instanceof DeviceTensor;
+  if (perRow) assertVectorLike(advantages, "advantages", rows, data, "logProbs.data");
+  else assertLike(advantages as Ragged<T>, "advantages", logProbs, "logProbs");
+  const advantageData = perRow ? (advantages as T) : (advantages as Ragged<T>).data;
   if (importanceWeights !== undefined)
     assertLike(importanceWeights, "importanceWeights", logProbs, "logProbs");
-  const how = aggregationArguments(options, rows, aggregation);
-  const gradient = outputLike(out, data, data.length);
-  const status = addon().loss.policyLoss(
+  const how = aggregationArguments(options, rows, data, aggregation);
+  const gradient = outputLike(out, data, data.length, "out", "logProbs.data");
+  const status = launch(
+    `${loss}Loss`,
+    addon().loss.policyLoss,
     LOSSES.indexOf(loss),
     Float64Array.of(low, high, dualClip, maxRatio, tauPositive, tauNegative, logRatioClamp),
     data,
@@ -155,42 +152,36 @@ export function runPolicy<T extends FloatArray>(
     old?.data ?? null,
     advantageData,
     importanceWeights?.data ?? null,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     ...how,
     gradient,
     perRow,
   );
-  if (perRow && status >= 0) assertRowAdvantage(advantageData, offsets, status);
   const suspects = {
-    logProbs: nanOnly(data, status),
-    oldLogProbs: nanOnly(old?.data, status),
-    advantages: perRow ? undefined : advantageData,
-    importanceWeights: importanceWeights?.data,
+    logProbs: { logProbs: data, oldLogProbs: old?.data },
+    tokens: {
+      ...(perRow ? {} : { advantages: advantageData }),
+      importanceWeights: importanceWeights?.data,
+    },
+    ...(perRow ? { responses: { advantages: advantageData } } : {}),
   };
-  assertLossStatus(status, offsets, suspects, how[2]);
-  const slots = how[4];
-  return { result: aggregated(slots), gradLogProbs: { data: gradient, offsets }, slots };
-}
-
-function assertRowAdvantage(advantages: FloatArray, offsets: Int32Array, token: number): void {
-  const row = offsets.findLastIndex((offset) => offset <= token);
-  if (Number.isFinite(advantages[row])) return;
-  throw new NumericError(
-    "ERR_NOT_FINITE",
-    `advantages: expected a finite number at row ${row}, got ${advantages[row]}`,
-  );
+  assertLossStatus(status, offsets, suspects, options.promptTokens);
+  return {
+    ...valuesOf<T, typeof aggregated & { stats: typeof statsOf }>(how[4], { ...aggregated, stats: statsOf }),
+    gradLogProbs: { data: gradient, offsets },
+  };
 }
 
 /** @internal A loss with a ratio: {@link runPolicy} and its statistics. */
-export function ratioLoss<T extends FloatArray>(
+export function ratioLoss<T extends Values>(
   loss: (typeof LOSSES)[number],
   batch: PolicyBatch<T>,
   parameters: PolicyParameters,
   options: LossOptions<T>,
   aggregation: Aggregation = "token-mean",
 ): LossResult<T, PolicyStats> {
-  const { result, gradLogProbs, slots } = runPolicy(loss, batch, parameters, options, aggregation);
-  return { ...result, gradLogProbs, stats: policyStats(slots, options.logRatioClamp ?? 20) };
+  const clamp = options.logRatioClamp ?? 20;
+  return runPolicy(loss, batch, parameters, options, aggregation, (slots) => policyStats(slots, clamp));
 }
 
 function policyStats(slots: Float64Array, clamp: number): PolicyStats {

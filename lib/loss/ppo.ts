@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import type { FloatArray } from "../ragged.ts";
+import type { FloatArray, Values } from "../ragged.ts";
 import { assertNumber } from "../validate.ts";
 import {
   type LossOptions,
@@ -20,7 +20,7 @@ export interface ClipOptions {
 }
 
 /** Options of {@link ppoLoss}. */
-export interface PpoLossOptions<T extends FloatArray = FloatArray> extends LossOptions<T>, ClipOptions {
+export interface PpoLossOptions<T extends Values = FloatArray> extends LossOptions<T>, ClipOptions {
   /** c > 1: for A < 0 the loss is at most -c A. Default: none. */
   dualClip?: number;
   /** delta > 1 + epsilon above: for A < 0 the ratio of the unclipped term is at most this. Default: none. */
@@ -68,7 +68,7 @@ export interface Epsilons {
  * `ERR_NOT_FINITE` for a counted token with a NaN log-prob, (-Infinity) - (-Infinity) as log-ratio, or an advantage or
  * weight that is not finite, naming row and position
  */
-export function ppoLoss<T extends FloatArray>(
+export function ppoLoss<T extends Values>(
   batch: PolicyBatch<T>,
   options: PpoLossOptions<T> = {},
 ): LossResult<T, PolicyStats> {

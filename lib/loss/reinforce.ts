@@ -1,9 +1,9 @@
-import type { FloatArray } from "../ragged.ts";
+import type { FloatArray, Values } from "../ragged.ts";
 import { meanOf, SLOT } from "./aggregation.ts";
 import { type LossOptions, type LossResult, POLICY_TALLY, runPolicy, type ScoreBatch } from "./policy.ts";
 
 /** Options of {@link reinforceLoss}. */
-export type ReinforceLossOptions<T extends FloatArray = FloatArray> = Omit<LossOptions<T>, "logRatioClamp">;
+export type ReinforceLossOptions<T extends Values = FloatArray> = Omit<LossOptions<T>, "logRatioClamp">;
 
 /** Statistics of {@link reinforceLoss} over counted tokens; 0 for an empty batch. */
 export interface ReinforceStats {
@@ -25,21 +25,15 @@ export interface ReinforceStats {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` for a counted token with a NaN log-prob or an advantage or weight that is not finite
  */
-export function reinforceLoss<T extends FloatArray>(
+export function reinforceLoss<T extends Values>(
   batch: ScoreBatch<T>,
   options: ReinforceLossOptions<T> = {},
 ): LossResult<T, ReinforceStats> {
-  const { result, gradLogProbs, slots } = runPolicy("reinforce", batch, {}, options, "token-mean");
-  const tokens = slots[SLOT.tokens]!;
-  return {
-    ...result,
-    gradLogProbs,
-    stats: {
-      tokens,
-      clampedTokens: slots[POLICY_TALLY.clamped]!,
-      meanLogProb: meanOf(slots[POLICY_TALLY.logRatio]!, tokens),
-    },
-  };
+  return runPolicy("reinforce", batch, {}, options, "token-mean", (slots) => ({
+    tokens: slots[SLOT.tokens]!,
+    clampedTokens: slots[POLICY_TALLY.clamped]!,
+    meanLogProb: meanOf(slots[POLICY_TALLY.logRatio]!, slots[SLOT.tokens]!),
+  }));
 }
 
 /** {@link reinforceLoss} under the name that GPG (arXiv 2504.02546) gave it; the same function. */

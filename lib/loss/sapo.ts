@@ -1,4 +1,4 @@
-import type { FloatArray } from "../ragged.ts";
+import type { FloatArray, Values } from "../ragged.ts";
 import { assertNumber } from "../validate.ts";
 import {
   type LossOptions,
@@ -9,7 +9,7 @@ import {
 } from "./policy.ts";
 
 /** Options of {@link sapoLoss}; the default aggregation is `"seq-mean-token-mean"`. */
-export interface SapoLossOptions<T extends FloatArray = FloatArray> extends LossOptions<T> {
+export interface SapoLossOptions<T extends Values = FloatArray> extends LossOptions<T> {
   /** Temperature of the gate where A > 0, in (0, 80]. Default 1. */
   tauPositive?: number;
   /** Temperature of the gate where A <= 0, in (0, 80]. Default 1.05. */
@@ -25,7 +25,7 @@ export interface SapoLossOptions<T extends FloatArray = FloatArray> extends Loss
  *
  * @throws as {@link ppoLoss}
  */
-export function sapoLoss<T extends FloatArray>(
+export function sapoLoss<T extends Values>(
   batch: PolicyBatch<T>,
   options: SapoLossOptions<T> = {},
 ): LossResult<T, PolicyStats> {

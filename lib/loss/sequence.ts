@@ -1,4 +1,4 @@
-import type { FloatArray } from "../ragged.ts";
+import type { FloatArray, Values } from "../ragged.ts";
 import {
   type LossOptions,
   type LossResult,
@@ -9,7 +9,7 @@ import {
 import { type ClipOptions, epsilons } from "./ppo.ts";
 
 /** Options of {@link gspoLoss}; the default aggregation is `"seq-mean-token-mean"`. */
-export interface GspoLossOptions<T extends FloatArray = FloatArray> extends LossOptions<T>, ClipOptions {}
+export interface GspoLossOptions<T extends Values = FloatArray> extends LossOptions<T>, ClipOptions {}
 
 /**
  * GSPO: PPO's clipped surrogate at the sequence ratio `s = exp(mean_t d_t)`, in token form
@@ -26,7 +26,7 @@ export interface GspoLossOptions<T extends FloatArray = FloatArray> extends Loss
  *
  * @throws as {@link ppoLoss}
  */
-export function gspoLoss<T extends FloatArray>(
+export function gspoLoss<T extends Values>(
   batch: PolicyBatch<T>,
   options: GspoLossOptions<T> = {},
 ): LossResult<T, PolicyStats> {
@@ -35,7 +35,7 @@ export function gspoLoss<T extends FloatArray>(
 }
 
 /** Options of {@link gmpoLoss}: epsilons of the *log*-ratio; the default aggregation is `"seq-mean-token-mean"`. */
-export interface GmpoLossOptions<T extends FloatArray = FloatArray> extends LossOptions<T>, ClipOptions {}
+export interface GmpoLossOptions<T extends Values = FloatArray> extends LossOptions<T>, ClipOptions {}
 
 /**
  * GMPO: the geometric mean of the ratios, clipped in log space on the side that PPO clips. Per response
@@ -51,7 +51,7 @@ export interface GmpoLossOptions<T extends FloatArray = FloatArray> extends Loss
  *
  * @throws as {@link ppoLoss}
  */
-export function gmpoLoss<T extends FloatArray>(
+export function gmpoLoss<T extends Values>(
   batch: PolicyBatch<T>,
   options: GmpoLossOptions<T> = {},
 ): LossResult<T, PolicyStats> {

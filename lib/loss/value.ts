@@ -1,7 +1,9 @@
+import { launch } from "../cuda/launch.ts";
+import type { PlacedValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Owned, Ragged } from "../ragged.ts";
+import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
 import { ArgumentError } from "../errors.ts";
-import { assertLike, assertNumber, assertRagged, checkMask, outputLike } from "../validate.ts";
+import { assertLike, assertNumber, assertRaggedValues, checkMask, outputLike } from "../validate.ts";
 import {
   type AggregatedLoss,
   type AggregationOptions,
@@ -10,11 +12,12 @@ import {
   assertLossStatus,
   assertObject,
   meanOf,
+  valuesOf,
   SLOT,
 } from "./aggregation.ts";
 
 /** What {@link valueLoss} reads, in one dtype. Finite. */
-export interface ValueBatch<T extends FloatArray> {
+export interface ValueBatch<T extends Values> {
   /** Predictions of the value function that is trained. */
   values: Ragged<T>;
   /** Predictions before the update; needed with `clipRange`. */
@@ -22,11 +25,11 @@ export interface ValueBatch<T extends FloatArray> {
   /** Regression targets. */
   returns: Ragged<T>;
   /** One per token: 0 leaves the token out. */
-  mask?: Uint8Array;
+  mask?: Mask;
 }
 
 /** Options of {@link valueLoss}. */
-export interface ValueLossOptions<T extends FloatArray = FloatArray> extends AggregationOptions {
+export interface ValueLossOptions<T extends Values = FloatArray> extends AggregationOptions {
   /** epsilon >= 0: how far a prediction may leave the old one, in units of the values. Default: no clipping. */
   clipRange?: number;
   /** Reused for the gradient; one value per token. */
@@ -46,11 +49,11 @@ export interface ValueStats {
 }
 
 /** Result of {@link valueLoss}. */
-export interface ValueLoss<T extends FloatArray> extends AggregatedLoss {
+export interface ValueLoss<T extends Values> extends AggregatedLoss<T> {
   /** d `loss` / d `values`. Exactly +0 where the mask is 0. */
   readonly gradValues: Ragged<Owned<T>>;
   /** Statistics over the counted tokens. */
-  readonly stats: ValueStats;
+  readonly stats: PlacedValue<T, ValueStats>;
 }
 
 const TALLY = { error: 6, squaredError: 7, clipped: 8 } as const;
@@ -67,14 +70,14 @@ const TALLY = { error: 6, squaredError: 7, clipped: 8 } as const;
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE`, `ERR_SHAPE`; {@link NumericError}
  * `ERR_NOT_FINITE` for a counted value or return that is not finite
  */
-export function valueLoss<T extends FloatArray>(
+export function valueLoss<T extends Values>(
   batch: ValueBatch<T>,
   options: ValueLossOptions<T> = {},
 ): ValueLoss<T> {
   assertObject(batch, "batch");
   const { values, oldValues, returns, mask } = batch;
   const { clipRange, out } = options;
-  assertRagged(values, "values");
+  assertRaggedValues(values, "values");
   assertLike(returns, "returns", values, "values");
   if (oldValues !== undefined) assertLike(oldValues, "oldValues", values, "values");
   if (clipRange !== undefined) {
@@ -88,29 +91,37 @@ export function valueLoss<T extends FloatArray>(
   }
   const old = clipRange === undefined ? undefined : oldValues?.data;
   const { data, offsets } = values;
-  const how = aggregationArguments(options, offsets.length - 1);
-  const gradient = outputLike(out, data, data.length);
-  const status = addon().loss.valueLoss(
+  const how = aggregationArguments(options, offsets.length - 1, data);
+  const gradient = outputLike(out, data, data.length, "out", "values.data");
+  const status = launch(
+    "valueLoss",
+    addon().loss.valueLoss,
     clipRange ?? 0,
     data,
     offsets,
     old ?? null,
     returns.data,
-    checkMask(mask, "mask", data.length),
+    checkMask(mask, "mask", data.length, data),
     ...how,
     gradient,
   );
-  assertLossStatus(status, offsets, { values: data, oldValues: old, returns: returns.data }, how[2]);
-  const slots = how[4];
+  const suspects = { values: data, oldValues: old, returns: returns.data };
+  assertLossStatus(status, offsets, { tokens: suspects }, options.promptTokens);
+  return {
+    ...valuesOf<T, typeof aggregated & { stats: typeof valueStats }>(how[4], {
+      ...aggregated,
+      stats: valueStats,
+    }),
+    gradValues: { data: gradient, offsets },
+  };
+}
+
+function valueStats(slots: Float64Array): ValueStats {
   const tokens = slots[SLOT.tokens]!;
   return {
-    ...aggregated(slots),
-    gradValues: { data: gradient, offsets },
-    stats: {
-      tokens,
-      clipFraction: meanOf(slots[TALLY.clipped]!, tokens),
-      meanError: meanOf(slots[TALLY.error]!, tokens),
-      meanSquaredError: meanOf(slots[TALLY.squaredError]!, tokens),
-    },
+    tokens,
+    clipFraction: meanOf(slots[TALLY.clipped]!, tokens),
+    meanError: meanOf(slots[TALLY.error]!, tokens),
+    meanSquaredError: meanOf(slots[TALLY.squaredError]!, tokens),
   };
 }

@@ -1,14 +1,18 @@
 import { ArgumentError, NumericError } from "../errors.ts";
+import type { NativeArray } from "../cuda/kernels.ts";
+import { launch } from "../cuda/launch.ts";
+import { type Status, whenKnown } from "../cuda/status.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
-import type { FloatArray } from "../ragged.ts";
-import { assertNumber, describe } from "../validate.ts";
+import type { FloatArray, Values } from "../ragged.ts";
+import { assertNumber, describe, valueAt } from "../validate.ts";
 import { assertDisjoint, checkTensors, type NamedTensor, type TensorList } from "./tensors.ts";
 
 /**
  * Parameters and the state of their optimiser: four arrays of the same length and dtype, or four lists of them (one
  * array per parameter tensor, in the same order). No two may share memory. Moments start at 0.
  */
-export interface AdamWState<T extends FloatArray = FloatArray> {
+export interface AdamWState<T extends Values = FloatArray> {
   /** Updated in place. */
   params: TensorList<T>;
   /** d loss / d params; read only. */
@@ -68,6 +72,9 @@ const SMALLEST_EPSILON = 2 ** -126;
  * Parameters and moments are checked as they are updated; after an error about one of those (a NaN was already there,
  * or a second moment was negative) the step is complete for all other elements of that tensor and the tensors before.
  *
+ * On a GPU the checks are made there too: a step whose gradients are refused changes nothing, and the error comes with the
+ * next download.
+ *
  * Source: Loshchilov & Hutter, arXiv 1711.05101, on Kingma & Ba, arXiv 1412.6980.
  *
  * @param state - parameters, gradients and moments
@@ -75,16 +82,20 @@ const SMALLEST_EPSILON = 2 ** -126;
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE` (also for shared memory), `ERR_SHAPE`;
  * {@link NumericError} `ERR_NOT_FINITE` for a gradient that is NaN or infinite, or whose square overflows the dtype
  */
-export function adamWInPlace<T extends FloatArray>(state: AdamWState<T>, options: AdamWOptions): void {
+export function adamWInPlace<T extends Values>(state: AdamWState<T>, options: AdamWOptions): void {
   const params = checkTensors(state.params, "params");
   const grads = checkTensors(state.grads, "grads", params);
   const firstMoments = checkTensors(state.firstMoments, "firstMoments", params);
   const secondMoments = checkTensors(state.secondMoments, "secondMoments", params);
   assertDisjoint([...params, ...grads, ...firstMoments, ...secondMoments]);
   const checked = checkOptions(options);
-  if (checked.checkGrads) for (const gradient of grads) assertUsable(gradient, checked.gradScale);
+  const first = params[0]!.data;
+  const guard = checked.checkGrads && first instanceof DeviceTensor ? first.stream.guard() : null;
+  if (checked.checkGrads) for (const gradient of grads) assertUsable(gradient, checked.gradScale, guard);
   for (let i = 0; i < params.length; i++) {
-    const status = addon().optim.adamW(
+    const status = launch(
+      "adamWInPlace",
+      addon().optim.adamW,
       params[i]!.data,
       grads[i]!.data,
       firstMoments[i]!.data,
@@ -96,8 +107,9 @@ export function adamWInPlace<T extends FloatArray>(state: AdamWState<T>, options
       checked.epsilon,
       checked.weightDecay,
       checked.gradScale,
+      guard,
     );
-    if (status >= 0) throwFor(status, [params[i]!, firstMoments[i]!, secondMoments[i]!]);
+    assertUpdated(status, [params[i]!, firstMoments[i]!, secondMoments[i]!]);
   }
 }
 
@@ -137,20 +149,30 @@ function assertDecay(value: number, name: string): void {
   }
 }
 
-function assertUsable({ name, data }: NamedTensor<FloatArray>, gradScale: number): void {
-  const index = addon().optim.firstUnusable(data, gradScale);
-  if (index < 0) return;
-  const scaled = gradScale === 1 ? "" : ` (times gradScale ${gradScale})`;
-  throw new NumericError(
-    "ERR_NOT_FINITE",
-    `${name}: expected a finite number with a finite square at index ${index}, got ${data[index]}${scaled}; nothing was updated`,
-  );
+function assertUsable(
+  { name, data }: NamedTensor<Values>,
+  gradScale: number,
+  guard: NativeArray | null,
+): void {
+  const status = launch("adamWInPlace", addon().optim.firstUnusable, data, gradScale, guard);
+  whenKnown<Values>(status, { [name]: data }, (index, named) => {
+    if (index < 0) return;
+    const scaled = gradScale === 1 ? "" : ` (times gradScale ${gradScale})`;
+    throw new NumericError(
+      "ERR_NOT_FINITE",
+      `${name}: expected a finite number with a finite square at index ${index}, got ${valueAt(named[name], index)}${scaled}; nothing was updated`,
+    );
+  });
 }
 
-function throwFor(index: number, tensors: readonly NamedTensor<FloatArray>[]): never {
-  const held = tensors.map(({ name, data }) => `${name} ${data[index]}`).join(", ");
-  throw new NumericError(
-    "ERR_NOT_FINITE",
-    `${tensors[0]!.name}: a number that is not finite arises at index ${index} after the step (${held}): it stood in parameters, moments or unchecked gradients before, or learningRate is too large`,
-  );
+function assertUpdated(status: Status, tensors: readonly NamedTensor<Values>[]): void {
+  const suspects = Object.fromEntries(tensors.map(({ name, data }) => [name, data]));
+  whenKnown<Values>(status, suspects, (index, named) => {
+    if (index < 0) return;
+    const held = tensors.map(({ name }) => `${name} ${valueAt(named[name], index)}`).join(", ");
+    throw new NumericError(
+      "ERR_NOT_FINITE",
+      `${tensors[0]!.name}: a number that is not finite arises at index ${index} after the step (${held}): it stood in parameters, moments or unchecked gradients before, or learningRate is too large`,
+    );
+  });
 }

@@ -5,7 +5,15 @@ import * as minform from "../../lib/index.ts";
 
 const root = new URL("../", import.meta.url);
 // Functions that take no batch: they are covered by the example tests of their own folder.
-const plain = new Set(["capabilities", "cudaInfo", "getNumThreads", "setNumThreads", "raggedOffsets", "row"]);
+const plain = new Set([
+  "capabilities",
+  "cuda",
+  "cudaInfo",
+  "getNumThreads",
+  "setNumThreads",
+  "raggedOffsets",
+  "row",
+]);
 
 function propertyTests(): string {
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());

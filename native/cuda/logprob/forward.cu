@@ -47,7 +47,12 @@ struct FinishRow {
     Partial whole = partials[row * tilesPerRow];
     for (int64_t tile = 1; tile < tilesPerRow; tile++)
       whole.merge(partials[row * tilesPerRow + tile], inverseTemperature);
-    results.write(row, whole, widen(logits[row * columns + targets[row]]), inverseTemperature);
+    const int32_t column = targets[row];
+    if (column < 0 || column >= columns) {
+      reportBad(results.status, row);
+      return;
+    }
+    results.write(row, whole, widen(logits[row * columns + column]), inverseTemperature);
   }
 };
 

@@ -57,6 +57,11 @@ struct MergeChunk {
       targetLogits[row] = tiles.withBias(tiles.logits[row * tiles.chunk.leading + target], target);
     }
     if (tiles.chunk.lastOfRows) {
+      // The last chunk ends with the vocabulary.
+      if (target + tiles.chunk.firstToken < 0 || target >= tiles.chunk.tokens) {
+        reportBad(results.status, tiles.chunk.firstRow + row);
+        return;
+      }
       results.write(tiles.chunk.firstRow + row, whole, targetLogits[row], inverseTemperature);
     } else {
       known[row] = whole;

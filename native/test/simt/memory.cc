@@ -12,15 +12,24 @@
 namespace simt {
 namespace {
 
+size_t fromEnvironment(const char* name, size_t otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : static_cast<size_t>(std::strtoull(value, nullptr, 10));
+}
+
+// For tests of what is built on the device: MINFORM_SIMT_MEMORY is its size in bytes, MINFORM_SIMT_LOST_AFTER the
+// number of allocations and copies before it is lost.
 struct Device {
   std::mutex mutex;
   std::map<uintptr_t, std::unique_ptr<Allocation>> live;
-  size_t capacity = size_t{8} << 30, inUse = 0, peak = 0;
+  size_t capacity = fromEnvironment("MINFORM_SIMT_MEMORY", size_t{8} << 30), inUse = 0, peak = 0;
+  size_t operationsLeft = fromEnvironment("MINFORM_SIMT_LOST_AFTER", SIZE_MAX);
 };
 
+// Never destroyed: threads may still use it when the process exits.
 Device& device() {
-  static Device only;
-  return only;
+  static Device* const only = new Device;
+  return *only;
 }
 
 std::string range(const Allocation& in, uintptr_t at, size_t count) {
@@ -50,6 +59,14 @@ Allocation& allocationOf(const void* address) {
   throw Fault(FaultKind::unknownMemory, "the address is in no live device allocation");
 }
 
+void useDevice() {
+  const std::lock_guard<std::mutex> lock(device().mutex);
+  if (device().operationsLeft == 0) {
+    throw minform::cuda::Failure(minform::cuda::Status::deviceLost, "the emulated device is lost");
+  }
+  device().operationsLeft--;
+}
+
 void setCapacity(size_t bytes) {
   const std::lock_guard<std::mutex> lock(device().mutex);
   device().capacity = bytes;
@@ -75,6 +92,7 @@ void trimPool() {}
 
 void* allocate(size_t bytes, Stream) {
   if (bytes == 0) return nullptr;
+  simt::useDevice();
   simt::Device& on = device();
   const std::lock_guard<std::mutex> lock(on.mutex);
   const size_t rounded = (bytes + 255) / 256 * 256;

@@ -35,6 +35,9 @@ struct Allocation {
 // The live allocation that holds this address (one past its end included); throws Fault when there is none.
 Allocation& allocationOf(const void* address);
 
+// Counts an operation of the device; throws Failure once it is lost.
+void useDevice();
+
 // Bytes that the emulated device has; allocations beyond it are out of memory.
 void setCapacity(size_t bytes);
 

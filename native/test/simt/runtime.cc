@@ -28,18 +28,21 @@ DeviceLimits limits() { return {8, 6, 4, size_t{8} << 30, simt::kDynamicSharedLi
 
 void copyToDevice(void* device, const void* host, size_t bytes, Stream) {
   if (bytes == 0) return;
+  simt::useDevice();
   simt::allocationOf(device).markWritten(address(device), bytes);
   std::memcpy(device, host, bytes);
 }
 
 void copyToHost(void* host, const void* device, size_t bytes, Stream) {
   if (bytes == 0) return;
+  simt::useDevice();
   simt::allocationOf(device).checkRead(address(device), bytes);
   std::memcpy(host, device, bytes);
 }
 
 void copyOnDevice(void* to, const void* from, size_t bytes, Stream) {
   if (bytes == 0) return;
+  simt::useDevice();
   simt::allocationOf(from).checkRead(address(from), bytes);
   simt::allocationOf(to).markWritten(address(to), bytes);
   std::memmove(to, from, bytes);
@@ -53,7 +56,7 @@ void fillBytes(void* device, uint8_t value, size_t bytes, Stream) {
 
 Stream createStream() { return new CUstream_st; }
 void destroyStream(Stream stream) noexcept { delete stream; }
-void synchronize(Stream) {}
+void synchronize(Stream) { simt::useDevice(); }
 
 Event createEvent() { return new CUevent_st{}; }
 void destroyEvent(Event event) noexcept { delete event; }

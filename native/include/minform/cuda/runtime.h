@@ -84,5 +84,7 @@ class Buffer {
 // the stream, so a chain of calls shares one and reads it at its end.
 void resetStatus(int64_t* status, Stream stream);
 int64_t readStatus(const int64_t* status, Stream stream);
+// Keeps the lower index of two.
+void mergeStatus(int64_t* into, const int64_t* other, Stream stream);
 
 }  // namespace minform::cuda
