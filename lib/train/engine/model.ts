@@ -2,7 +2,7 @@ import { ArgumentError } from "../../errors.ts";
 import { runJob } from "../../job.ts";
 import { addon } from "../../load.ts";
 import type { ModelConfig } from "../../model/config.ts";
-import { ropeFrequencies } from "../../model/rope.ts";
+import { ropeFrequencies } from "../../model/frequencies.ts";
 import type { RaggedInts } from "../../model/types.ts";
 import { assertOneOf, assertRagged } from "../../validate.ts";
 import { checkGenerate, generate, type Generated, type GenerateOptions } from "./generate.ts";
@@ -17,6 +17,9 @@ import {
   Tensor,
 } from "./parameters.ts";
 import { checkIndices, Pass, type PassOwner } from "./pass.ts";
+
+// What sampling can sum exactly.
+const MAX_VOCABULARY = 2 ** 18;
 
 /** What a forward pass keeps for the backward pass; see {@link ForwardOptions.keep}. */
 export const KEEP = ["nothing", "inputs", "activations"] as const;
@@ -257,6 +260,12 @@ function createNative(config: ModelConfig): NativeEngine {
     throw new ArgumentError(
       "ERR_ARGUMENT_VALUE",
       `config.headDim: expected at most 256, got ${config.headDim}`,
+    );
+  }
+  if (config.vocabSize > MAX_VOCABULARY) {
+    throw new ArgumentError(
+      "ERR_ARGUMENT_VALUE",
+      `config.vocabSize: expected at most ${MAX_VOCABULARY}, got ${config.vocabSize}`,
     );
   }
   const { frequencies, magnitude } = ropeFrequencies(config.rope, 1);
