@@ -12,7 +12,7 @@ trap 'rm -f "$log"' EXIT
 for architecture in "${architectures[@]}"; do
   for source in $(find . -name "*.cu" | sort); do
     echo "source $architecture $source"
-    "$nvcc" -std=c++17 "-arch=sm_$architecture" --fmad=false --Werror all-warnings -Xcompiler=-Wall,-Wextra -I. -I../include --resource-usage -cubin -o /dev/null "$source" 2>&1 || exit 1
+    "$nvcc" -std=c++17 "-arch=sm_$architecture" --fmad=false --Werror all-warnings -Xcompiler=-Wall,-Wextra -I. -I.. -I../include --resource-usage -cubin -o /dev/null "$source" 2>&1 || exit 1
   done
 done | c++filt >"$log" || { cat "$log"; exit 1; }
 awk '

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #endif
 
+#include "arithmetic/half.h"
 #include "lanes.h"
 #include "minform/matrix.h"
 
@@ -13,45 +14,6 @@ namespace MINFORM_ISA {
 
 inline int64_t elementBytes(Element element) {
   return element == Element::float64 ? 8 : element == Element::float32 ? 4 : 2;
-}
-
-inline float floatFromBits(uint32_t bits) {
-  float value;
-  __builtin_memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-inline uint32_t bitsOfFloat(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-inline float floatFromBfloat16(uint16_t bits) { return floatFromBits(static_cast<uint32_t>(bits) << 16); }
-
-inline uint16_t bfloat16FromFloat(float value) {
-  const uint32_t bits = bitsOfFloat(value);
-  const uint32_t rounded = bits + 0x7FFF + ((bits >> 16) & 1);
-  return static_cast<uint16_t>((value != value ? bits | 0x400000 : rounded) >> 16);
-}
-
-inline float floatFromFloat16(uint16_t bits) {
-  const uint32_t magnitude = static_cast<uint32_t>(bits & 0x7FFF) << 13, sign = static_cast<uint32_t>(bits & 0x8000)
-                                                                                << 16;
-  // The exponent is off by 112; as a product the subnormals come out right too.
-  const uint32_t finite = bitsOfFloat(floatFromBits(magnitude) * 5.192296858534828e33f);
-  return floatFromBits((magnitude >= 0x0F800000 ? magnitude | 0x7F800000 : finite) | sign);
-}
-
-inline uint16_t float16FromFloat(float value) {
-  const uint32_t bits = bitsOfFloat(value), magnitude = bits & 0x7FFFFFFF;
-  const uint32_t normal = (magnitude - 0x38000000 + 0xFFF + ((magnitude >> 13) & 1)) >> 13;
-  // Below the smallest normal half, adding 0.5 lets the float adder round to the subnormal's last place.
-  const uint32_t subnormal = bitsOfFloat(floatFromBits(magnitude) + 0.5f) - 0x3F000000;
-  uint32_t half = magnitude < 0x38800000 ? subnormal : normal;
-  half = magnitude >= 0x477FF000 ? 0x7C00 : half;
-  half = magnitude > 0x7F800000 ? 0x7E00 : half;
-  return static_cast<uint16_t>(half | (bits >> 16 & 0x8000));
 }
 
 inline void widenBfloat16(const uint16_t* from, int64_t count, float* to) {

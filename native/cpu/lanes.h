@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arithmetic/exponential.h"
 #include "memory.h"
 #include "minform/pool.h"
 #include "minform/ragged.h"
@@ -29,68 +30,6 @@ inline double foldLanes(const double* lanes) {
   for (int i = 0; i < 4; i++) s[i] += s[i + 4];
   return (s[0] + s[2]) + (s[1] + s[3]);
 }
-
-template <class T>
-inline T smaller(T a, T b) {
-  return b < a ? b : a;
-}
-
-template <class T>
-inline T larger(T a, T b) {
-  return a < b ? b : a;
-}
-
-// x limited to [low, high]; NaN stays NaN.
-template <class T>
-inline T clamped(T x, T low, T high) {
-  return x < low ? low : (high < x ? high : x);
-}
-
-template <class T>
-inline bool isNaN(T x) {
-  return x != x;
-}
-
-template <class T>
-inline bool isFinite(T x) {
-  return x - x == 0;
-}
-
-// exp for float32, straight-line so that lane loops vectorise. Within 1.5 ulp on [-87.3, 88.7]; 0 below (no
-// denormals), +Infinity above, NaN for NaN.
-inline float expOf(float x) {
-  const float low = -87.33654f, high = 88.72283f;
-  const float y = clamped(x, low, high);
-  const float shifter = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits
-  const float scaled = y * 1.44269504f + shifter;
-  const float n = scaled - shifter;
-  // ln 2 in two pieces, the first with few enough bits for n * piece to be exact.
-  const float r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = (p * r) * r + r + 1.0f;
-  int32_t bits;
-  __builtin_memcpy(&bits, &scaled, sizeof bits);
-  const int32_t exponent = bits - 0x4B400000;
-  // 2^n in two factors: n reaches 128, one more than a float exponent holds.
-  const int32_t half = exponent >> 1;
-  // Unsigned: for a NaN the exponent is junk, and shifting a negative number is undefined.
-  const uint32_t firstBits = static_cast<uint32_t>(half + 127) << 23;
-  const uint32_t secondBits = static_cast<uint32_t>(exponent - half + 127) << 23;
-  float first, second;
-  __builtin_memcpy(&first, &firstBits, sizeof first);
-  __builtin_memcpy(&second, &secondBits, sizeof second);
-  const float value = (p * first) * second;
-  const float finite = x < low ? 0.0f : (high < x ? HUGE_VALF : value);
-  return x != x ? x : finite;
-}
-
-// exp for float64: the C library's, the reference mode.
-inline double expOf(double x) { return ::exp(x); }
 
 template <class T>
 inline T expm1Of(T x) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "arithmetic/half.h"
 #include "kernel.h"
 
 namespace minform::cuda {
@@ -27,28 +28,16 @@ struct WideOf<double> {
 template <class Element>
 using Wide = typename WideOf<Element>::type;
 
-template <class To, class From>
-__device__ __forceinline__ To sameBits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "the same bits");
-  To to;
-  memcpy(&to, &from, sizeof to);
-  return to;
-}
-
 __device__ __forceinline__ float widen(float x) { return x; }
 __device__ __forceinline__ double widen(double x) { return x; }
-__device__ __forceinline__ float widen(Bfloat16 x) { return sameBits<float>(static_cast<uint32_t>(x.bits) << 16); }
+__device__ __forceinline__ float widen(Bfloat16 x) { return floatFromBfloat16(x.bits); }
 __device__ __forceinline__ float widen(Float16 x) {
 #if defined(__CUDA_ARCH__)
   float result;
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(x.bits));
   return result;
 #else
-  const uint32_t magnitude = static_cast<uint32_t>(x.bits & 0x7FFF) << 13;
-  const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000) << 16;
-  // The exponent is off by 112; as a product the subnormals come out right too.
-  const uint32_t finite = sameBits<uint32_t>(sameBits<float>(magnitude) * 5.192296858534828e33f);
-  return sameBits<float>((magnitude >= 0x0F800000 ? magnitude | 0x7F800000 : finite) | sign);
+  return floatFromFloat16(x.bits);
 #endif
 }
 
@@ -59,23 +48,14 @@ __device__ __forceinline__ void narrow(float from, Bfloat16& to) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(from));
 #else
-  const uint32_t bits = sameBits<uint32_t>(from);
-  const uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
-  to.bits = static_cast<uint16_t>((from != from ? bits | 0x400000 : rounded) >> 16);
+  to.bits = bfloat16FromFloat(from);
 #endif
 }
 __device__ __forceinline__ void narrow(float from, Float16& to) {
 #if defined(__CUDA_ARCH__)
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(from));
 #else
-  const uint32_t bits = sameBits<uint32_t>(from), magnitude = bits & 0x7FFFFFFF;
-  const uint32_t normal = (magnitude - 0x38000000 + 0xFFF + (magnitude >> 13 & 1)) >> 13;
-  // Below the smallest normal half, adding 0.5 lets the float adder round to the subnormal's last place.
-  const uint32_t subnormal = sameBits<uint32_t>(sameBits<float>(magnitude) + 0.5f) - 0x3F000000;
-  uint32_t half = magnitude < 0x38800000 ? subnormal : normal;
-  half = magnitude >= 0x477FF000 ? 0x7C00 : half;
-  half = magnitude > 0x7F800000 ? 0x7E00 : half;
-  to.bits = static_cast<uint16_t>(half | (bits >> 16 & 0x8000));
+  to.bits = float16FromFloat(from);
 #endif
 }
 __device__ __forceinline__ void narrow(double from, Bfloat16& to) { narrow(static_cast<float>(from), to); }

@@ -1,25 +1,10 @@
 // Reductions by fixed trees: the same bits on every run. There are no floating-point atomics.
 #pragma once
 
+#include "arithmetic/scalar.h"
 #include "kernel.h"
 
 namespace minform::cuda {
-
-template <class T>
-__device__ __forceinline__ T smaller(T a, T b) {
-  return b < a ? b : a;
-}
-
-template <class T>
-__device__ __forceinline__ T larger(T a, T b) {
-  return a < b ? b : a;
-}
-
-// x limited to [low, high]; NaN stays NaN.
-template <class T>
-__device__ __forceinline__ T clamped(T x, T low, T high) {
-  return x < low ? low : (high < x ? high : x);
-}
 
 struct Sum {
   template <class T>

@@ -1,6 +1,7 @@
 // Ragged rows whose offsets are on the device.
 #pragma once
 
+#include "arithmetic/scalar.h"
 #include "kernel.h"
 #include "minform/ragged.h"
 
@@ -17,11 +18,6 @@ struct DeviceRows {
 
 __device__ __forceinline__ bool trained(const Global<const uint8_t>& mask, int64_t index) {
   return mask == nullptr || mask[index] != 0;
-}
-
-template <class T>
-__device__ __forceinline__ bool isFinite(T x) {
-  return x - x == 0;
 }
 
 // Reports the counted values of a row that are not finite, by one warp.

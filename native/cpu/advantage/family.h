@@ -1,24 +1,11 @@
 // What the files of this family share besides groups.h.
 #pragma once
 
-#include <cfloat>
-
 #include "lanes.h"
 #include "minform/advantage.h"
 
 namespace minform {
 namespace MINFORM_ISA {
-
-inline bool isFinite(double x) { return x - x == 0; }
-
-// An infinity that arose from finite numbers, brought back to the largest finite one.
-inline double finite(double x) { return clamped(x, -DBL_MAX, DBL_MAX); }
-
-// Rounded to T without leaving its range; + 0.0 turns -0 into +0.
-inline float saturated(double x, float) {
-  return static_cast<float>(clamped(x, -double{FLT_MAX}, double{FLT_MAX}) + 0.0);
-}
-inline double saturated(double x, double) { return finite(x) + 0.0; }
 
 // Counted tokens in [first, last].
 inline int64_t countTokens(const uint8_t* mask, int64_t first, int64_t last) {

@@ -1,8 +1,7 @@
 // The rows of each group, and means over a group that neither cancel nor overflow.
 #pragma once
 
-#include <cmath>
-
+#include "arithmetic/centre.h"
 #include "family.h"
 
 namespace minform {
@@ -27,30 +26,15 @@ class GroupMembers {
   Scratch<int64_t> starts_, rows_;
 };
 
-// Values measured from the lowest one in units of a power of two that brings the whole range into [0, 1): the shift
-// removes a common offset without rounding, and squares and sums can neither overflow nor vanish.
-struct Centre {
-  double lowest = 0, highest = 0;
-  int exponent = 0;
-
-  Centre() = default;
-  Centre(const double* values, int64_t count) {
-    lowest = highest = values[0];
-    for (int64_t i = 1; i < count; i++) {
-      lowest = smaller(lowest, values[i]);
-      highest = larger(highest, values[i]);
-    }
-    const double range = highest - lowest;
-    ::frexp(isFinite(range) ? range : DBL_MAX, &exponent);
-    if (!isFinite(range)) exponent++;
+// Of values[0 .. count), count > 0.
+inline Centre centreOf(const double* values, int64_t count) {
+  double low = values[0], high = low;
+  for (int64_t i = 1; i < count; i++) {
+    low = smaller(low, values[i]);
+    high = larger(high, values[i]);
   }
-  bool flat() const { return lowest == highest; }
-  double inside(double value) const {
-    const double above = value - lowest;
-    return isFinite(above) ? ::ldexp(above, -exponent) : ::ldexp(value * 0.5 - lowest * 0.5, 1 - exponent);
-  }
-  double outside(double centred) const { return ::ldexp(centred, exponent); }
-};
+  return {low, high};
+}
 
 // means[i] = sum_{j != i} w_j y_j / sum_{j != i} w_j from the sums before and after i, never by subtraction. Where the
 // others weigh nothing, alone[i] is set and means[i] is 0.

@@ -5,12 +5,6 @@ namespace minform {
 namespace MINFORM_ISA {
 namespace {
 
-// A standard deviation in units of 2^exponent.
-struct Deviation {
-  double value = 0;
-  int exponent = 0;
-};
-
 // The responses of one group that take part, and the advantage of each.
 struct Members {
   Centre centre;
@@ -27,20 +21,11 @@ double meanOf(const double* y, int64_t count) {
 }
 
 Deviation deviation(const Centre& centre, const double* y, int64_t count, int32_t ddof) {
-  if (count <= ddof) return {};
+  if (count <= ddof) return {0, 0};
   const double mean = meanOf(y, count);
   double squares = 0;
   for (int64_t i = 0; i < count; i++) squares += (y[i] - mean) * (y[i] - mean);
   return {::sqrt(squares / static_cast<double>(count - ddof)), centre.exponent};
-}
-
-// 2^exponent y / (std + epsilon). Both sides are brought down when they are large, and taken as they are when they are
-// small beside epsilon.
-double standardised(double y, int exponent, const Deviation& std, double epsilon) {
-  const int common = exponent > std.exponent ? exponent : std.exponent;
-  const int shift = common > 0 || epsilon == 0 ? common : 0;
-  const double divisor = ::ldexp(std.value, std.exponent - shift) + ::ldexp(epsilon, -shift);
-  return divisor == 0 ? 0 : ::ldexp(y, exponent - shift) / divisor;
 }
 
 // From differences of centred rewards to advantages.
@@ -133,7 +118,7 @@ Deviation batchDeviation(const OutcomeRule& rule, const OutcomeInput<T>& in, dou
     if (!isNaN(in.rewards[i])) scratch[count++] = in.rewards[i];
   }
   if (count == 0) return {};
-  const Centre centre(scratch, count);
+  const Centre centre = centreOf(scratch, count);
   for (int64_t i = 0; i < count; i++) scratch[i] = centre.inside(scratch[i]);
   return deviation(centre, scratch, count, rule.ddof);
 }
@@ -164,7 +149,7 @@ int64_t outcomes(const OutcomeRule& rule, const OutcomeInput<T>& in, const Group
       count++;
     }
     if (count == 0) continue;
-    const Centre centre(y.get(), count);
+    const Centre centre = centreOf(y.get(), count);
     const Members group{centre, y.get(), lengths.get(), count, advantages.get()};
     for (int64_t i = 0; i < count; i++) y[i] = centre.inside(y[i]);
     if (count == 1 || !differences(rule.form, group)) {

@@ -81,7 +81,7 @@ void baselines(Summary* summaries, int64_t rows, const Groups& groups, double* b
       countSingleton(stats, taking[0]);
       continue;
     }
-    const Centre centre(y.get(), count);
+    const Centre centre = centreOf(y.get(), count);
     if (centre.flat()) stats->zeroVariance++;
     for (int64_t i = 0; i < count; i++) y[i] = centre.inside(y[i]);
     leaveOneOut(y.get(), weights.get(), count, means.get(), alone.get());

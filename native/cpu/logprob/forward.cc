@@ -81,7 +81,7 @@ Partial scan(const Matrix& logits, int64_t row, int64_t begin, int64_t end, doub
   const BaseTwo units(inverseTemperature);
   const int64_t bytes = elementBytes(logits.element);
   float max = -HUGE_VALF;
-  Partial earlier;  // what was summed relative to lower maxima
+  Partial earlier = kNothing;  // what was summed relative to lower maxima
   LaneSums lanes;
   for (int64_t at = begin; at < end; at += kBlock) {
     int64_t count = smaller(kBlock, end - at);
@@ -119,7 +119,7 @@ Partial scan(const Matrix& logits, int64_t row, int64_t begin, int64_t end, doub
     max = larger(max, x[i]);
     undefined = undefined || isNaN(x[i]) || x[i] == HUGE_VAL;
   }
-  Partial partial;
+  Partial partial = kNothing;
   partial.max = max;
   if (undefined) partial.sum = NAN;
   if (undefined || max == -HUGE_VAL) return partial;
@@ -148,7 +148,7 @@ int64_t forward(const Matrix& logits, const int32_t* targets, double temperature
         Partial whole = slots[0];
         for (int64_t i = 1; i < segments; i++) whole.merge(slots[i], inverse);
         const double target = elementAt(logits.data, logits.element, row * logits.columns + targets[row]);
-        if (!whole.finish(row, target, inverse, out) && bad == kOk) bad = row;
+        if (!writeRow(whole, row, target, inverse, out) && bad == kOk) bad = row;
       });
   return bad;
 }

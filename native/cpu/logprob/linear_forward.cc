@@ -32,7 +32,7 @@ void scanLanes(const float* x, int64_t rows, const BaseTwo& units, Partial* into
     if (Squares) foldInto(squares, square);
   }
   for (int i = 0; i < kFloats; i++) {
-    into[i] = Partial();
+    into[i] = kNothing;
     bool undefined = false;
     if (max[i] == -HUGE_VALF || isNaN(max[i])) {
       for (int64_t v = 0; v < rows; v++) undefined = undefined || isNaN(x[v * kLeftStride + i]);
@@ -58,7 +58,7 @@ void scanTile(const float* logits, int64_t rows, int64_t lanes, double inverseTe
 
 void scanTile(const double* logits, int64_t rows, int64_t lanes, double inverseTemperature, bool, Partial* into) {
   for (int64_t i = 0; i < lanes; i++) {
-    Partial partial;
+    Partial partial = kNothing;
     bool undefined = false;
     for (int64_t v = 0; v < rows; v++) {
       const double x = logits[v * kLeftStride + i];
@@ -90,7 +90,7 @@ int64_t linearForward(const LinearInput& in, const int32_t* targets, double temp
   int64_t bad = kOk;
   for (int64_t first = 0; first < in.hidden.rows; first += tiles.positions()) {
     const int64_t positions = tiles.select(first);
-    for (int64_t i = 0; i < positions; i++) merged[i] = Partial();
+    for (int64_t i = 0; i < positions; i++) merged[i] = kNothing;
     for (int64_t wave = 0; wave < tiles.tiles(); wave += kWave) {
       const int64_t count = smaller(kWave, tiles.tiles() - wave);
       forEachUnit(workers, count, cancelled, [&](int64_t worker, int64_t unit) {
@@ -108,7 +108,7 @@ int64_t linearForward(const LinearInput& in, const int32_t* targets, double temp
       }
     }
     for (int64_t i = 0; i < positions; i++) {
-      if (!merged[i].finish(first + i, targetLogits[i], inverse, out) && bad == kOk) bad = first + i;
+      if (!writeRow(merged[i], first + i, targetLogits[i], inverse, out) && bad == kOk) bad = first + i;
     }
   }
   return bad;

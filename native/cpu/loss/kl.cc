@@ -81,9 +81,9 @@ struct KlKernel {
   static void tallyRaw(const T* raw, const T* log, int count, double* sums) {
     for (int i = 0; i < count; i++) {
       if (raw[i] == log[i]) continue;
-      const double d = static_cast<double>(raw[i]), c = static_cast<double>(log[i]), e = ::exp(-d);
+      const double d = static_cast<double>(raw[i]), c = static_cast<double>(log[i]);
       sums[kKlRawK1] += d - c;
-      sums[kKlRawK3] += (e == HUGE_VAL ? e : e - 1 + d) - (::exp(-c) - 1 + c);
+      sums[kKlRawK3] += restBeyond(-d, -c);
     }
   }
 };

@@ -1,5 +1,5 @@
 // Policy-gradient losses: one block loop for all objectives.
-#include "objectives.h"
+#include "arithmetic/objectives.h"
 #include "walk.h"
 
 namespace minform {
@@ -16,9 +16,8 @@ void tallyRaw(const T* raw, T limit, int count, double* sums) {
     const double c = clamped(d, -static_cast<double>(limit), static_cast<double>(limit));
     if (c == d) continue;
     sums[kPolicyRawLogRatio] += d - c;
-    const double e = ::exp(d);
-    sums[kPolicyRawRatio] += e - ::exp(c);
-    sums[kPolicyRawK3] += (e == HUGE_VAL ? e : e - 1 - d) - (::exp(c) - 1 - c);
+    sums[kPolicyRawRatio] += ::exp(d) - ::exp(c);
+    sums[kPolicyRawK3] += restBeyond(d, c);
   }
 }
 

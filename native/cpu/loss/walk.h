@@ -4,8 +4,8 @@
 // one. Per-row and constant inputs are spread over the block, so a loss has one loop whatever the caller gave it.
 #pragma once
 
-#include "math.h"
 #include "minform/loss.h"
+#include "sums.h"
 
 namespace minform {
 namespace MINFORM_ISA {

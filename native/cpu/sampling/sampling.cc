@@ -2,25 +2,12 @@
 // logits' bits, by sums over the tokens that share the digits before.
 #include "minform/sampling.h"
 
+#include "arithmetic/ranking.h"
 #include "elements.h"
 
 namespace minform {
 namespace MINFORM_ISA {
 namespace {
-
-constexpr double kUnit = 0x1p44;  // the weight of the most likely token
-
-// Unsigned numbers in the order of the logits; -0 counts as +0.
-inline uint32_t keyOf(float x) {
-  const uint32_t bits = bitsOfFloat(x + 0.0f);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-inline uint64_t keyOf(double x) {
-  const double sum = x + 0.0;
-  uint64_t bits;
-  __builtin_memcpy(&bits, &sum, sizeof bits);
-  return (bits >> 63) != 0 ? ~bits : bits | uint64_t{1} << 63;
-}
 
 enum class Measure { count, weight };
 
@@ -123,12 +110,6 @@ class Row {
   Scratch<uint64_t> weights_;  // 0 once a token is out
   double max_ = 0, inverse_ = 1, lowest_ = 0;
 };
-
-// share * sum rounded down, below the sum.
-inline uint64_t partOf(uint64_t sum, double share) {
-  const uint64_t part = static_cast<uint64_t>(share * static_cast<double>(sum));
-  return part < sum ? part : sum - 1;
-}
 
 template <class T>
 bool sampleRow(const Matrix& logits, int64_t index, const SamplingRule& rule, double uniform,

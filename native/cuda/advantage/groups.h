@@ -2,9 +2,11 @@
 // work, in the order of the rows: groups are small and there are many.
 #pragma once
 
+#include "arithmetic/centre.h"
 #include "launch.h"
 #include "minform/cuda/advantage.h"
-#include "scalars.h"
+#include "reduce.h"
+#include "rows.h"
 
 namespace minform::cuda {
 
@@ -43,25 +45,6 @@ class GroupMembers {
  private:
   Groups groups_;
   Buffer<int32_t> starts_, sizes_, members_;
-};
-
-// Values measured from the lowest one in units of a power of two that brings the whole range into [0, 1): the shift
-// removes a common offset without rounding, and squares and sums can neither overflow nor vanish.
-struct Centre {
-  double lowest, highest;
-  int exponent;
-
-  __device__ __forceinline__ Centre(double low, double high) : lowest(low), highest(high), exponent(0) {
-    const double range = highest - lowest;
-    frexp(isFinite(range) ? range : DBL_MAX, &exponent);
-    if (!isFinite(range)) exponent++;
-  }
-  __device__ __forceinline__ bool flat() const { return lowest == highest; }
-  __device__ __forceinline__ double inside(double value) const {
-    const double above = value - lowest;
-    return isFinite(above) ? ldexp(above, -exponent) : ldexp(value * 0.5 - lowest * 0.5, 1 - exponent);
-  }
-  __device__ __forceinline__ double outside(double centred) const { return ldexp(centred, exponent); }
 };
 
 // Of values[0 .. count), count > 0, which are replaced by centre.inside(value).

@@ -167,8 +167,8 @@ struct BaselineOfGroup {
       if (summaries[row].counted <= at) continue;
       const int64_t listedAt = tokens.begin(row) + at, token = rowTokens[listedAt];
       const double value = rowReturns[listedAt];
-      advantages[token] = zero ? T(0) : saturated<T>(value - baseline);
-      returns[token] = saturated<T>(value);
+      advantages[token] = zero ? T(0) : saturated(value - baseline, T(0));
+      returns[token] = saturated(value, T(0));
     }
   }
 };

@@ -4,23 +4,8 @@
 namespace minform::cuda {
 namespace {
 
-// A standard deviation in units of 2^exponent.
-struct Deviation {
-  double value;
-  int32_t exponent;
-};
-
 __device__ __forceinline__ double rootOfMean(double squares, int64_t count, int32_t ddof) {
   return sqrt(squares / static_cast<double>(count - ddof));
-}
-
-// 2^exponent y / (std + epsilon). Both sides are brought down when they are large, and taken as they are when they are
-// small beside epsilon.
-__device__ __forceinline__ double standardised(double y, int exponent, const Deviation& std, double epsilon) {
-  const int common = exponent > std.exponent ? exponent : std.exponent;
-  const int shift = common > 0 || epsilon == 0 ? common : 0;
-  const double divisor = ldexp(std.value, std.exponent - shift) + ldexp(epsilon, -shift);
-  return divisor == 0 ? 0 : ldexp(y, exponent - shift) / divisor;
 }
 
 // The deviation of all rewards of the batch but NaN, by one block.
@@ -179,7 +164,7 @@ struct Outcomes {
       stats.singleton(members.rows[0]);
       for (int64_t i = 0; i < count && groups.rawSingletons; i++) {
         const int32_t row = members.rows[i];
-        out[row] = saturated<T>(unpaired(rewards[row], deviation));
+        out[row] = saturated(unpaired(rewards[row], deviation), T(0));
       }
       return;
     }
@@ -192,7 +177,7 @@ struct Outcomes {
       const double a = members.advantages[i];
       const double scaled =
           rule.std == GroupStd::none ? centre.outside(a) : standardised(a, centre.exponent, deviation, rule.epsilon);
-      out[members.rows[i]] = saturated<T>(scaled);
+      out[members.rows[i]] = saturated(scaled, T(0));
     }
   }
 };

@@ -30,8 +30,8 @@ struct RewardToGo {
       if (!isFinite(reward)) reportBad(status, i);
       const double value = advance(counts ? Affine{gamma, reward} : Affine{1, 0}, tail);
       if (i < begin) continue;
-      advantages[i] = counts ? saturated<T>(value - baseline) : T(0);
-      returns[i] = counts ? saturated<T>(value) : T(0);
+      advantages[i] = counts ? saturated(value - baseline, T(0)) : T(0);
+      returns[i] = counts ? saturated(value, T(0)) : T(0);
     }
   }
 };
@@ -73,8 +73,8 @@ struct Gae {
       const double advantage = advance(counts ? Affine{carry, delta} : Affine{1, 0}, advantageTail);
       const double ofValue = advance(counts ? Affine{valueCarry, delta} : Affine{1, 0}, valueTail);
       if (i < begin) continue;
-      advantages[i] = counts ? saturated<T>(advantage) : T(0);
-      returns[i] = counts ? saturated<T>(ofValue + value) : T(0);
+      advantages[i] = counts ? saturated(advantage, T(0)) : T(0);
+      returns[i] = counts ? saturated(ofValue + value, T(0)) : T(0);
     }
   }
 };

@@ -158,8 +158,8 @@ struct Write {
         row,
         [&](int64_t i, bool counts, double tail, double charged) {
           if (i < begin) return;
-          put(i, counts && !zero ? saturated<T>(tail - stand.baseline * charged) : T(0),
-              counts ? saturated<T>(tail) : T(0));
+          put(i, counts && !zero ? saturated(tail - stand.baseline * charged, T(0)) : T(0),
+              counts ? saturated(tail, T(0)) : T(0));
         },
         none);
   }

@@ -1,7 +1,8 @@
 // Linear recurrences over the tokens of a row, in whichever direction, 32 tokens at a time with one per lane.
 #pragma once
 
-#include "scalars.h"
+#include "reduce.h"
+#include "rows.h"
 
 namespace minform::cuda {
 

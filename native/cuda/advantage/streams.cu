@@ -1,7 +1,8 @@
 // Sums of reward streams: a value per response onto its tokens, and the KL penalty in the reward.
 #include "launch.h"
 #include "minform/cuda/advantage.h"
-#include "scalars.h"
+#include "reduce.h"
+#include "rows.h"
 
 namespace minform::cuda {
 namespace {
@@ -40,7 +41,7 @@ struct AddPerRow {
       if (trained(mask, i)) {
         const double own = base == nullptr ? 0 : static_cast<double>(base[i]);
         if (!isFinite(own)) reportBad(status, i);
-        value = saturated<T>(own + (spread == Spread::every || i == last ? added : 0));
+        value = saturated(own + (spread == Spread::every || i == last ? added : 0), T(0));
       }
       out[i] = value;
     }
@@ -64,7 +65,7 @@ struct KlReward {
     if (trained(mask, i)) {
       const double reward = rewards[i], penalty = kl[i];
       if (!isFinite(reward) || !isFinite(penalty)) reportBad(status, i);
-      value = saturated<T>(reward - finite(coefficient * penalty));
+      value = saturated(reward - finite(coefficient * penalty), T(0));
     }
     out[i] = value;
   }

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "minform/advantage.h"
-#include "scalars.h"
+#include "reduce.h"
+#include "rows.h"
 
 namespace minform::cuda {
 

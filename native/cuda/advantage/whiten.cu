@@ -1,8 +1,10 @@
 // Whitening: moments of blocks, half a warp per block over the lanes of the CPU kernel; one tree over the blocks; and a
 // pass that writes.
+#include "arithmetic/moments.h"
 #include "launch.h"
 #include "minform/cuda/advantage.h"
-#include "scalars.h"
+#include "reduce.h"
+#include "rows.h"
 
 namespace minform::cuda {
 namespace {
@@ -10,36 +12,11 @@ namespace {
 constexpr int64_t kBlock = 4096;
 constexpr int kHalfWarp = 16;
 
-// Units in which the squares of the differences stay inside float64: 1, or a power of two far below or above it.
-struct Units {
-  double down, up;  // at most 1, at least 1: applied before and after the subtraction
-
-  __device__ __forceinline__ double difference(double a, double b) const { return (a * down - b * down) * up; }
-  __device__ __forceinline__ double scale() const { return down * up; }
-};
-
-struct Moments {
-  double count, first;   // counted elements, and the first of them
-  double mean, squares;  // mean of (x - first), sum of squared distances from the mean, in Units
-};
-
-// The moments of a and b together, measured from a.first.
-__device__ __forceinline__ Moments merged(const Moments& a, const Moments& b, const Units& units) {
-  if (a.count == 0) return b;
-  if (b.count == 0) return a;
-  Moments m = a;
-  m.count = a.count + b.count;
-  const double apart = units.difference(b.first, a.first) + b.mean - a.mean;
-  m.mean = a.mean + apart * (b.count / m.count);
-  m.squares = a.squares + b.squares + apart * apart * (a.count * b.count / m.count);
-  return m;
-}
-
 // What the passes know. `again`: the moments are taken once more, in other units.
 struct Whitening {
   Units units;
   Moments moments;
-  double factor, shift;
+  Whitener whitener;
   int32_t again;
 };
 
@@ -106,7 +83,7 @@ struct MergeMoments {
 
   __device__ void operator()() const {
     SHARED(Moments, shared, kThreads);
-    Whitening now{{1, 1}, {0, 0, 0, 0}, 0, 0, 0};
+    Whitening now{{1, 1}, {0, 0, 0, 0}, {0, 0}, 0};
     if (again) {
       now = state[0];
       if (now.again == 0) return;
@@ -128,18 +105,12 @@ struct MergeMoments {
   }
 
   __device__ void finish(Whitening& now) const {
-    const Moments& m = now.moments;
     if (!again) {
-      if (!isFinite(m.squares)) now.units.down = 0x1p-600;
-      if (m.squares < 1e-200 && rule.epsilon < 1e-180) now.units.up = 0x1p+500;
+      now.units = unitsFor(now.moments, rule);
       now.again = now.units.scale() != 1;
       if (now.again != 0) return;
     }
-    const double scale = now.units.scale();
-    const double variance = m.count > rule.ddof ? m.squares / (m.count - rule.ddof) : 0;
-    const double deviation = sqrt(variance + rule.epsilon * scale * scale);
-    now.factor = deviation > 0 ? 1 / deviation : 0;
-    now.shift = rule.shiftMean ? 0 : m.first + m.mean / scale;
+    now.whitener = whitenerOf(now.moments, now.units, rule);
   }
 };
 
@@ -161,7 +132,7 @@ struct Apply {
     }
     const Whitening now = state[0];
     const double distance = now.units.difference(values[i], now.moments.first) - now.moments.mean;
-    out[i] = saturated<T>(distance * now.factor + now.shift);
+    out[i] = saturated(distance * now.whitener.factor + now.whitener.shift, T(0));
   }
 };
 

@@ -2,9 +2,9 @@
 //   g_logProb (e_target - p) - g_entropy p (log p + H) = e_target g_logProb + p (a + b log p).
 #pragma once
 
+#include "arithmetic/partial.h"
 #include "elements.h"
 #include "minform/logprob.h"
-#include "partial.h"
 
 namespace minform::cuda {
 

@@ -1,8 +1,9 @@
 // What a row gives once all of its logits are known.
 #pragma once
 
+#include "arithmetic/partial.h"
 #include "minform/logprob.h"
-#include "partial.h"
+#include "reduce.h"
 
 namespace minform::cuda {
 
@@ -25,12 +26,11 @@ struct RowResults {
       reportBad(status, row);
       return;
     }
-    const double logSum = log(whole.sum);
-    logSumExp[row] = whole.max * inverseTemperature + logSum;
-    // + 0.0: a certain token has log-prob and entropy +0.
-    logProbs[row] = static_cast<T>((target - whole.max) * inverseTemperature - logSum + 0.0);
-    if (entropy != nullptr) entropy[row] = static_cast<T>(larger(0.0, logSum - whole.weighted / whole.sum));
-    if (sumSquaredProbs != nullptr) sumSquaredProbs[row] = static_cast<T>(whole.squares / (whole.sum * whole.sum));
+    const RowStatistics found(whole, inverseTemperature);
+    logSumExp[row] = found.logSumExp();
+    logProbs[row] = static_cast<T>(found.logProb(target));
+    if (entropy != nullptr) entropy[row] = static_cast<T>(larger(0.0, found.entropy()));
+    if (sumSquaredProbs != nullptr) sumSquaredProbs[row] = static_cast<T>(found.sumSquaredProbs());
   }
 };
 

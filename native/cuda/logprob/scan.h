@@ -1,8 +1,8 @@
 // The terms of one tile of a row, from registers to a Partial.
 #pragma once
 
+#include "arithmetic/partial.h"
 #include "elements.h"
-#include "partial.h"
 
 namespace minform::cuda {
 

@@ -5,6 +5,7 @@
 #include "elements.h"
 #include "launch.h"
 #include "minform/matrix.h"
+#include "reduce.h"
 
 namespace minform::cuda {
 

@@ -9,8 +9,10 @@
 
 #include <cmath>
 
-#include "math.h"
+#include "arithmetic/exponential.h"
+#include "elements.h"
 #include "plan.h"
+#include "reduce.h"
 
 namespace minform::cuda {
 

@@ -1,5 +1,5 @@
 // Policy-gradient losses: one pass for all objectives, after a pass over the rows for those that need one.
-#include "objectives.h"
+#include "arithmetic/objectives.h"
 #include "pass.h"
 
 namespace minform::cuda {
@@ -70,6 +70,9 @@ template <class T, class Objective>
 struct PolicyTerms {
   static constexpr int kSums = kPolicyClipped;  // and three counts after them
   using Sums = Totals<T, kSums, kPolicyTallies - kSums>;
+  static_assert(kClippedFlag == 1u && kLowerFlag == 1u << 10 * (kPolicyClippedLower - kSums) &&
+                    kClampedFlag == 1u << 10 * (kPolicyClamped - kSums),
+                "flags are counts");
   using State = RowValue<T>;
   PolicyData<T> data;
   Objective objective;
@@ -108,9 +111,8 @@ struct PolicyTerms {
       totals.sums[kPolicyRatioSquared] += wide * wide;
       totals.sums[kPolicyK3] += expRest(log, ratio);
     }
-    totals.count(kPolicyClipped - kSums, term.clipped);
-    totals.count(kPolicyClippedLower - kSums, term.lower);
-    totals.count(kPolicyClamped - kSums, clamp || term.clamped);
+    // The flags lie as the counts do.
+    totals.counts += term.flags | (clamp ? kClampedFlag : 0u);
     if (clamp) tallyRaw(raw, totals.sums);
     totals.range(raw);
   }

@@ -7,36 +7,20 @@
 
 #include <type_traits>
 
-#include "logprob/partial.h"
+#include "arithmetic/partial.h"
+#include "arithmetic/ranking.h"
 #include "logprob/tiles.h"
 
 namespace minform::cuda {
 namespace {
 
-constexpr double kUnit = 0x1p44;  // the weight of the most likely token
 constexpr int kRowThreads = 512;
-
-// Unsigned numbers in the order of the logits; -0 counts as +0.
-__device__ __forceinline__ uint32_t keyOf(float x) {
-  const uint32_t bits = sameBits<uint32_t>(x + 0.0f);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-__device__ __forceinline__ uint64_t keyOf(double x) {
-  const uint64_t bits = sameBits<uint64_t>(x + 0.0);
-  return (bits >> 63) != 0 ? ~bits : bits | uint64_t{1} << 63;
-}
 
 __device__ __forceinline__ float weightOf(float difference, float factor, double) {
   return difference == 0 ? 1.0f : fastExp2(difference * factor);
 }
 __device__ __forceinline__ double weightOf(double difference, float, double inverse) {
   return difference == 0 ? 1.0 : exp(difference * inverse);
-}
-
-// share * sum rounded down, below the sum.
-__device__ __forceinline__ uint64_t partOf(uint64_t sum, double share) {
-  const uint64_t part = static_cast<uint64_t>(share * static_cast<double>(sum));
-  return part < sum ? part : sum - 1;
 }
 
 // What counts about a token, if anything does.

@@ -1,16 +1,15 @@
-// Scalar pieces of the losses, operation for operation those of native/cpu (lanes.h, loss/math.h): in float32 they have
-// the same bits.
+// exp and what is left of it, straight-line in float32 so that loops over lanes vectorise.
 #pragma once
 
 #include <cmath>
 
-#include "elements.h"
-#include "reduce.h"
+#include "arithmetic/scalar.h"
 
-namespace minform::cuda {
+namespace minform {
+namespace MINFORM_SPACE {
 
-// exp within 1.5 ulp on [-87.3, 88.7]; 0 below (no denormals), +Infinity above, NaN for NaN.
-__device__ __forceinline__ float expOf(float x) {
+// Within 1.5 ulp on [-87.3, 88.7]; 0 below (no denormals), +Infinity above, NaN for NaN.
+MINFORM_FUNCTION float expOf(float x) {
   const float low = -87.33654f, high = 88.72283f;
   const float y = clamped(x, low, high);
   const float shifter = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits
@@ -28,16 +27,20 @@ __device__ __forceinline__ float expOf(float x) {
   const int32_t exponent = sameBits<int32_t>(scaled) - 0x4B400000;
   // 2^n in two factors: n reaches 128, one more than a float exponent holds.
   const int32_t half = exponent >> 1;
+  // Unsigned: for a NaN the exponent is junk, and shifting a negative number is undefined.
   const float first = sameBits<float>(static_cast<uint32_t>(half + 127) << 23);
   const float second = sameBits<float>(static_cast<uint32_t>(exponent - half + 127) << 23);
-  const float finite = x < low ? 0.0f : (high < x ? HUGE_VALF : (p * first) * second);
+  const float value = (p * first) * second;
+  const float finite = x < low ? 0.0f : (high < x ? HUGE_VALF : value);
   return x != x ? x : finite;
 }
-__device__ __forceinline__ double expOf(double x) { return exp(x); }
 
-// exp(x) - 1 - x >= 0, where e = exp(x): the k3 estimator of KL at log-ratio x. Near 0 a polynomial, since the
-// difference has no digits there.
-__device__ __forceinline__ float expRest(float x, float e) {
+// float64: the C library's, the reference mode.
+MINFORM_FUNCTION double expOf(double x) { return ::exp(x); }
+
+// exp(x) - 1 - x >= 0, where e = exp(x): the k3 estimator of KL at log-ratio x. In float32 a Taylor polynomial near 0
+// (its rest is below half an ulp on [-1, 1]), since the difference has no digits there.
+MINFORM_FUNCTION float expRest(float x, float e) {
   float p = 2.0876757e-9f;  // 1/12!
   p = p * x + 2.5052108e-8f;
   p = p * x + 2.7557319e-7f;
@@ -52,28 +55,28 @@ __device__ __forceinline__ float expRest(float x, float e) {
   const float near = p * x * x, far = (e - 1.0f) - x;
   return -1.0f < x && x < 1.0f ? near : far;
 }
-__device__ __forceinline__ double expRest(double x, double) {
+
+// float64: expm1 has the digits down to about |x| = 1e-3; below, the first terms do.
+MINFORM_FUNCTION double expRest(double x, double) {
   if (-1e-2 < x && x < 1e-2) {
     const double p = 1 / 2.0 + x * (1 / 6.0 + x * (1 / 24.0 + x * (1 / 120.0 + x * (1 / 720.0 + x * (1 / 5040.0)))));
     return p * x * x;
   }
-  return expm1(x) - x;
+  return ::expm1(x) - x;
 }
 
 // exp(x) - 1, where e = exp(x).
-__device__ __forceinline__ float expMinusOne(float x, float e) {
+MINFORM_FUNCTION float expMinusOne(float x, float e) {
   const float near = x + expRest(x, e), far = e - 1.0f;
   return -1.0f < x && x < 1.0f ? near : far;
 }
-__device__ __forceinline__ double expMinusOne(double x, double) { return expm1(x); }
+MINFORM_FUNCTION double expMinusOne(double x, double) { return ::expm1(x); }
 
 // How much larger exp(d) - 1 - d is than at the clamped c.
-__device__ __forceinline__ double restBeyond(double d, double c) {
-  const double e = exp(d);
-  return (e == HUGE_VAL ? e : e - 1 - d) - (exp(c) - 1 - c);
+MINFORM_FUNCTION double restBeyond(double d, double c) {
+  const double e = ::exp(d);
+  return (e == HUGE_VAL ? e : e - 1 - d) - (::exp(c) - 1 - c);
 }
 
-// Log-probs enter a value limited to +- this: a loss of -A log pi stays finite where log pi is -Infinity.
-constexpr double kLargestLogProb = 1e4;
-
-}  // namespace minform::cuda
+}  // namespace MINFORM_SPACE
+}  // namespace minform

@@ -5,11 +5,14 @@
 // are joined by & and |, not && and ||, whose branches would keep the loops over tokens from becoming vector code.
 #pragma once
 
-#include "math.h"
+#include "arithmetic/exponential.h"
 #include "minform/loss.h"
 
 namespace minform {
-namespace MINFORM_ISA {
+namespace MINFORM_SPACE {
+
+// Log-probs enter a value limited to +- this: a loss of -A log pi stays finite where log pi is -Infinity.
+constexpr double kLargestLogProb = 1e4;
 
 // Flags of a token, one field of ten bits each: a block has fewer than 1024 tokens, so a sum of flags counts them all.
 constexpr uint32_t kClippedFlag = 1, kLowerFlag = 1 << 10, kClampedFlag = 1 << 20, kBadFlag = 1u << 31;
@@ -52,7 +55,7 @@ struct Ppo : TokenObjective {
         dualClip(static_cast<T>(p.dualClip)),
         maxRatio(static_cast<T>(p.maxRatio)) {}
 
-  Term<T> token(T ratio, T, T advantage, T, RowValue<T>) const {
+  MINFORM_FUNCTION Term<T> token(T ratio, T, T advantage, T, RowValue<T>) const {
     const bool negative = advantage < 0;
     const bool cut = negative & (ratio > maxRatio);
     const T plain = -advantage * (cut ? maxRatio : ratio);
@@ -75,8 +78,8 @@ struct Gspo : Ppo<T> {
 
   explicit Gspo(const PolicyParameters& p) : Ppo<T>(p) {}
 
-  T rowTerm(T logRatio, T) const { return logRatio; }
-  RowValue<T> finish(const RowSums& sums, double length) const {
+  MINFORM_FUNCTION T rowTerm(T logRatio, T) const { return logRatio; }
+  MINFORM_FUNCTION RowValue<T> finish(const RowSums& sums, double length) const {
     return {static_cast<T>(::exp(sums.logRatio / length)), T(0)};
   }
 };
@@ -90,22 +93,22 @@ struct Gmpo : TokenObjective {
 
   explicit Gmpo(const PolicyParameters& p) : low(static_cast<T>(p.low)), high(static_cast<T>(p.high)) {}
 
-  T rowTerm(T logRatio, T advantage) const {
+  MINFORM_FUNCTION T rowTerm(T logRatio, T advantage) const {
     const T limited = advantage > 0 ? smaller(logRatio, high) : larger(logRatio, low);
     return advantage == 0 ? T(0) : limited;
   }
-  RowValue<T> finish(const RowSums& sums, double length) const {
+  MINFORM_FUNCTION RowValue<T> finish(const RowSums& sums, double length) const {
     const double ratio = ::exp(sums.logRatio / length);
     return {T(0), static_cast<T>(-(sums.advantage / length) * ratio * (sums.weight / length))};
   }
-  Term<T> token(T, T logRatio, T advantage, T, RowValue<T> row) const {
+  MINFORM_FUNCTION Term<T> token(T, T logRatio, T advantage, T, RowValue<T> row) const {
     const bool clip = (advantage != 0) & (rowTerm(logRatio, advantage) != logRatio);
     return {row.loss, clip | (advantage == 0) ? T(0) : row.loss, clip ? kClippedFlag : 0u};
   }
 };
 
 template <class T>
-inline T limitedLogProb(T logProb) {
+MINFORM_FUNCTION T limitedLogProb(T logProb) {
   return clamped(logProb, static_cast<T>(-kLargestLogProb), static_cast<T>(kLargestLogProb));
 }
 
@@ -117,7 +120,7 @@ struct Cispo : TokenObjective {
 
   explicit Cispo(const PolicyParameters& p) : low(static_cast<T>(p.low)), high(static_cast<T>(p.high)) {}
 
-  Term<T> token(T ratio, T, T advantage, T logProb, RowValue<T>) const {
+  MINFORM_FUNCTION Term<T> token(T ratio, T, T advantage, T logProb, RowValue<T>) const {
     const T weight = clamped(ratio, low, high);
     const T limited = limitedLogProb(logProb), slope = -advantage * weight;
     return {slope * limited, slope, (weight != ratio ? kClippedFlag : 0u) | (limited != logProb ? kClampedFlag : 0u)};
@@ -132,7 +135,7 @@ struct Sapo : TokenObjective {
   explicit Sapo(const PolicyParameters& p)
       : tauPositive(static_cast<T>(p.tauPositive)), tauNegative(static_cast<T>(p.tauNegative)) {}
 
-  Term<T> token(T ratio, T, T advantage, T, RowValue<T>) const {
+  MINFORM_FUNCTION Term<T> token(T ratio, T, T advantage, T, RowValue<T>) const {
     const T tau = advantage > 0 ? tauPositive : tauNegative;
     const T e = expOf(-tau * (ratio - T(1)));
     const T gate = T(1) / (T(1) + e);
@@ -148,11 +151,11 @@ struct Reinforce : TokenObjective {
 
   explicit Reinforce(const PolicyParameters&) {}
 
-  Term<T> token(T, T, T advantage, T logProb, RowValue<T>) const {
+  MINFORM_FUNCTION Term<T> token(T, T, T advantage, T logProb, RowValue<T>) const {
     const T limited = limitedLogProb(logProb);
     return {-advantage * limited, -advantage, limited != logProb ? kClampedFlag : 0u};
   }
 };
 
-}  // namespace MINFORM_ISA
+}  // namespace MINFORM_SPACE
 }  // namespace minform
