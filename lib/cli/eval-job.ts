@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { Presets, SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { ArgumentError } from "../errors.ts";
-import { writeWhole } from "../prm/files/resume.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { evalNotes, evalTables } from "../report/eval-tables.ts";
 import {
   benchmarkOf,
