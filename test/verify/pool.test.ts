@@ -7,7 +7,7 @@ import {
   verify,
 } from "../../lib/verify/index.ts";
 import { rejection } from "../support/errors.ts";
-import { kinds } from "./kinds.ts";
+import { kinds } from "./kinds/index.ts";
 
 const open: Verifier[] = [];
 function verifierWith(options: VerifierOptions): Verifier {

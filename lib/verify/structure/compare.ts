@@ -7,6 +7,7 @@ import { isName, isPlainSum } from "./names.ts";
 import { readValue } from "./read.ts";
 import { compareRealSets, readRealSet } from "./real-set.ts";
 import { assignmentOf, compareRelations } from "./relations.ts";
+import { compareResidues } from "./residue.ts";
 import { readScalar } from "./scalar.ts";
 import { compareScalars } from "./scalars.ts";
 import { splitTop } from "./split.ts";
@@ -64,6 +65,8 @@ class Comparison {
         : "different";
     if (a.kind === "relation" && b.kind === "relation") return this.#relations(a, b);
     if (a.kind === "ratio" && b.kind === "ratio") return this.#ratios(a, b);
+    if (a.kind === "residue" && b.kind === "residue")
+      return compareResidues(a, b, this.compare, this.#budget);
     if (a.kind === "based" && b.kind === "based")
       return a.digits === b.digits && a.base === b.base ? "equal" : "different";
     return undefined;
@@ -79,6 +82,7 @@ class Comparison {
         ? compareOrdered(a.rows.flat(), b.items, this.compare)
         : undefined;
     if (a.kind === "ratio" && b.kind === "scalar") return this.#ratioWithNumber(a, b);
+    if (a.kind === "residue" && b.kind === "scalar") return this.compare(a.value, b);
     if (a.kind === "based" && b.kind === "scalar")
       return b.exact && sameRational(literal(a.digits)!, b.exact) ? "equal" : "different";
     return a.kind === "sets" || isLine(a) ? this.#realSets(a, b) : undefined;
@@ -112,7 +116,7 @@ class Comparison {
   }
 
   #listWith(a: List, b: Value): Outcome | undefined {
-    if (isEmptySet(a) && isEmptySet(b)) return "equal";
+    if (isEmptySet(a) || isEmptySet(b)) return isEmptySet(a) && isEmptySet(b) ? "equal" : "different";
     if (b.kind === "tuple") return this.#listWithTuple(a, b);
     if (b.kind === "relation") {
       const parts = componentsOf(b);

@@ -81,6 +81,14 @@ export interface Based {
   readonly base: string;
 }
 
+/** @internal A number modulo another one. */
+export interface Residue {
+  readonly kind: "residue";
+  readonly key: string;
+  readonly value: Value;
+  readonly modulus: Scalar;
+}
+
 /** @internal What has none of these forms: only the same text is equal. */
 export interface Opaque {
   readonly kind: "opaque";
@@ -88,7 +96,18 @@ export interface Opaque {
 }
 
 /** @internal An answer by its form. */
-export type Value = Scalar | Text | List | Tuple | Matrix | SetExpression | Relation | Ratio | Based | Opaque;
+export type Value =
+  | Scalar
+  | Text
+  | List
+  | Tuple
+  | Matrix
+  | SetExpression
+  | Relation
+  | Ratio
+  | Based
+  | Residue
+  | Opaque;
 
 /** @internal What a comparison found; `unknown` when one side cannot be evaluated. */
 export type Outcome = "equal" | "different" | "unknown";

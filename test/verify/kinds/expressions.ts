@@ -1,0 +1,117 @@
+// Expressions with variables.
+import type { Kind } from "./kind.ts";
+
+const r = String.raw;
+
+export const expressions: Readonly<Record<string, Kind>> = {
+  polynomials: {
+    equal: [
+      ["(p+3)(q-2)", "pq-2p+3q-6"],
+      ["t(t^2-5)+1", "t^3-5t+1"],
+      ["u^2 + 4*u + 4", "(u+2)^2"],
+      ["(7b+9)/40", r`\frac{9+7b}{40}`],
+      ["0.5z+0.25", r`\frac{2z+1}{4}`],
+      [r`7\cdot s^3`, "7s^3"],
+      ["-(v-w)", "w-v"],
+    ],
+    different: [
+      ["(p+2)(q-3)", "(p+3)(q-2)"],
+      ["t^3-5t-1", "t^3-5t+1"],
+      ["7S^3", "7s^3"],
+      ["y^2+y", "x^2+x"],
+      ["(m-2)3^m+1", "(m-2)3^{m+1}"],
+      [r`e^s/4`, r`e^{s/4}`],
+    ],
+  },
+  expressions: {
+    equal: [
+      [r`m*(m-1)/2`, r`\frac{m(m-1)}{2}`],
+      [r`\frac{\sqrt{m}}{m}`, r`\frac{1}{\sqrt m}`],
+      [r`\sqrt{1/m}`, r`\frac{1}{\sqrt m}`],
+      [r`3^m-(m+2)`, r`3^{m}-m-2`],
+      [r`\frac{(2m)!}{m!\,m!}`, r`\binom{2m}{m}`],
+      [r`{m \choose 2}`, r`\frac{m(m-1)}{2}`],
+      [r`\sum_{k=1}^{m} k`, r`\frac{m(m+1)}{2}`],
+      [r`\frac{1}{\tan u}`, r`\cot u`],
+      [r`\sec^2 u`, r`1+\tan^2 u`],
+      [r`\frac{\cos 3t+\sin 3t}{5}`, r`\frac15\cos(3t)+\frac15\sin 3t`],
+      [r`\lfloor\log_3 m + 2\rfloor`, r`\left\lfloor\log_{3} m\right\rfloor+2`],
+      [r`\sqrt{9\pi G\rho_1}`, r`3\sqrt{\pi G \rho_{1}}`],
+      [r`\sigma\ln\frac1y`, r`-\sigma\ln y`],
+      [r`\min(u,v)`, r`\min(v,u)`],
+      [r`\sec t`, r`1/cos(t)`],
+    ],
+    different: [
+      [r`-\frac{1}{\sqrt m}`, r`\frac1{\sqrt m}`],
+      [r`\sqrt{u^2}`, "u"],
+      [r`\frac{(2m)!}{m!}`, r`\binom{2m}{m}`],
+      [r`e^{-pt}-e^{-qt}`, r`e^{-qt}-e^{-pt}`],
+      [r`\cot 3u`, r`\cot u`],
+      [r`3^{m-m-2}`, r`3^{m}-m-2`],
+      [r`\lceil\log_3 m\rceil+2`, r`\lfloor\log_3 m\rfloor+2`],
+      [r`\frac{1}{3m}+6`, r`\frac{1}{3m+6}`],
+      [r`\min(u,v)`, r`\max(u,v)`],
+    ],
+  },
+  "functions of several forms": {
+    equal: [
+      [r`|u-40|`, r`|40-u|`],
+      [r`\max(u,v)`, r`\frac{u+v+|u-v|}{2}`],
+      [r`\sqrt{u^2-60u+900}`, r`|u-30|`],
+      [r`\lfloor u\rfloor+3`, r`\lfloor u+3\rfloor`],
+      [r`\lceil\frac{n}{2}\rceil`, r`\lfloor\frac{n+1}{2}\rfloor`],
+      [r`\gcd(m,n)`, r`\gcd(n,m)`],
+    ],
+    different: [
+      [r`|u+40|`, r`u+40`],
+      [r`\max(u,-90)`, r`u`],
+      [r`\min(v,70)`, r`v`],
+      [r`|u-v+35|`, r`u-v+35`],
+      [r`\sqrt{(u-30)^2}`, r`u-30`],
+      [r`\sqrt{(30-u)^2}`, r`30-u`],
+      [r`\lfloor u+0.002\rfloor`, r`\lfloor u\rfloor`],
+      [r`\lfloor u+0.5\rfloor`, r`\lfloor u\rfloor`],
+      [r`n\bmod 700`, r`n`],
+      [r`\gcd(n,6007)`, r`1`],
+      [r`u^3+\lfloor\frac{n}{400}\rfloor`, r`u^3`],
+      [r`|u|`, r`u`],
+      [r`\max(u,v)`, r`u+v`],
+    ],
+  },
+  "sums and products": {
+    equal: [
+      [r`\sum_{k=1}^{m} k^3`, r`\frac{m^2(m+1)^2}{4}`],
+      [r`\sum_{i=1}^{m} i^2`, r`\sum_{k=1}^{m}k^2`],
+      [r`\prod_{j=1}^{m} j`, r`m!`],
+      [r`\sum_{k=0}^{m} t^k`, r`\frac{1-t^{m+1}}{1-t}`],
+      [r`\sum_{k=1}^{12} k`, r`78`],
+    ],
+    different: [
+      [r`\sum_{i=1}^{m} i^3`, r`\sum_{k=1}^{m}k^2`],
+      [r`\sum_{k=0}^{m} k`, r`\sum_{k=0}^{m+1}k`],
+      [r`\prod_{k=1}^{15}(u-k)+u`, r`u`],
+      [r`\sum_{k=1}^{12} k`, r`77`],
+    ],
+  },
+  "what is not evaluated": {
+    equal: [
+      [r`\int_0^1 t^3\,dt`, r`\int_{0}^{1} t^3 dt`],
+      [r`\int_0^1 u^3\,du`, r`\int_0^1 t^3\,dt`],
+      [r`2\int_0^a g(t)\,dt`, r`\int_0^a g(t)\,dt\cdot 2`],
+      [r`\lim_{t \to 0} g(t)`, r`\lim_{t\to0}g(t)`],
+      [r`\frac{dy}{dt}+1`, r`1+\frac{dy}{dt}`],
+      [r`g'(t)`, r`g^{\prime}(t)`],
+    ],
+    different: [
+      [r`\int_0^1 t^3\,dt`, r`\int_0^2 t^3\,dt`],
+      [r`\int_0^1 t^3\,dt`, r`\int_0^1 t^2\,dt`],
+      [r`\int_0^1 t\,dt`, r`\int_0^1 t\,du`],
+      [r`\lim_{t\to0} g(t)`, r`\lim_{t\to1} g(t)`],
+      [r`\frac{dy}{dt}`, r`\frac{y}{t}`],
+      [r`\frac{dy}{dt}`, r`\frac{dt}{dy}`],
+      [r`g'(t)`, r`g(t)`],
+      [r`g'(t)`, r`g''(t)`],
+      [r`\int g(t)\,dt`, r`\int h(t)\,dt`],
+    ],
+  },
+};
