@@ -20,7 +20,7 @@ const FEWEST = 3;
 /** Points that are computed with many digits. */
 const PRECISE = 2;
 /** Steps for a look at points far out. */
-const DISTANT_STEPS = 20_000;
+const DISTANT_STEPS = 6000;
 
 /** Arithmetics from coarse to fine, and the steps that one operation costs. */
 const precisions = [
@@ -73,6 +73,7 @@ function partFarAway(
     return points.some((point) => {
       const [x, y] = [attempt(() => quick.evaluate(a, point)), attempt(() => quick.evaluate(b, point))];
       if (x === undefined || y === undefined || nearby(x, y)) return false;
+      if (!complexAllowed && !(doubles.isReal(x) && doubles.isReal(y))) return false;
       return comparePrecisely(a, b, point, complexAllowed, share) === "different";
     });
   } catch (error) {
