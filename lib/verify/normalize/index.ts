@@ -24,7 +24,7 @@ export function normalize(text: string): Normalized {
     const scanned = scanner.tokens();
     if (!scanner.balanced) return { tokens: [], key: trimmed, problem: "a brace is not closed" };
     assertDepth(scanned);
-    const tokens = trimTokens(writeArguments(joinThousands(marks(scanned))));
+    const tokens = trimTokens(joinSigns(writeArguments(joinThousands(marks(scanned)))));
     return { tokens, key: render(tokens), problem: undefined };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;

@@ -68,7 +68,7 @@ function partFarAway(
   budget: Budget,
 ): boolean {
   const share = budget.share(DISTANT_STEPS);
-  const quick = new Evaluator<Complex>(doubles, share, 0.2);
+  const quick = new Evaluator<Complex>(doubles, share, 0.2, !complexAllowed);
   try {
     return points.some((point) => {
       const [x, y] = [attempt(() => quick.evaluate(a, point)), attempt(() => quick.evaluate(b, point))];
@@ -90,7 +90,7 @@ function compareOn(
   complexAllowed: boolean,
   budget: Budget,
 ): Outcome {
-  const quick = new Evaluator<Complex>(doubles, budget, 0.2);
+  const quick = new Evaluator<Complex>(doubles, budget, 0.2, !complexAllowed);
   const real = (value: Complex): boolean => complexAllowed || doubles.isReal(value);
   let agreeing = 0;
   let settled = 0;
@@ -133,7 +133,7 @@ function comparePrecisely(
   budget: Budget,
 ): Outcome {
   for (const { arithmetic, cost } of precisions) {
-    const evaluator = new Evaluator<Ball>(arithmetic, budget, cost);
+    const evaluator = new Evaluator<Ball>(arithmetic, budget, cost, !complexAllowed);
     const [x, y] = [attempt(() => evaluator.evaluate(a, point)), attempt(() => evaluator.evaluate(b, point))];
     if (x === undefined || y === undefined) return "unknown";
     if (!complexAllowed && !(arithmetic.isReal(x) && arithmetic.isReal(y))) return "unknown";

@@ -110,10 +110,16 @@ class Comparison {
   }
 
   #lists(a: List, b: List): Outcome {
-    const direct = compareUnordered(a.items, b.items, this.compare);
+    const direct = compareUnordered(a.items, b.items, this.#elements);
     if (direct === "equal" || a.kind !== b.kind) return direct;
     return this.#realSets(a, b) === "equal" ? "equal" : direct;
   }
+
+  // A set that is an element is not what it holds, as it is where it stands alone.
+  readonly #elements = (x: Value, y: Value): Outcome =>
+    (x.kind === "set") === (y.kind === "set") || isEmptySet(x) || isEmptySet(y)
+      ? this.compare(x, y)
+      : "different";
 
   #listWith(a: List, b: Value): Outcome | undefined {
     if (isEmptySet(a) || isEmptySet(b)) return isEmptySet(a) && isEmptySet(b) ? "equal" : "different";

@@ -16,7 +16,7 @@ const RELATIONS = new Set([
 const SET_OPERATORS = new Set(["\\cup", "\\cap", "\\setminus"]);
 // Words that change what a number says: it is not the number then.
 const HEDGES = new Set(
-  "not no least most less more fewer greater than approximately about around nearly between minus negative over under".split(
+  "not no least most less more fewer greater than approximately about around nearly between minus negative over under half third quarter twice double".split(
     " ",
   ),
 );
@@ -152,7 +152,7 @@ function readBracketed(tokens: readonly Token[], key: string): Value | undefined
     const { parts, join } = splitList(inside);
     const described = splitTop(inside, (found) => is(found, "|", ":")).parts;
     if (described.length === 1) return readList("set", key, parts, join);
-    return readDescription(described, key) ?? { kind: "opaque", key };
+    return readDescription(described, key) ?? { kind: "opaque", key: key.replaceAll(":", "|") };
   }
   if (is(first, "\\langle") && is(last, "\\rangle")) return readTuple(inside, key, "(", ")");
   if (!is(first, "(", "[") || !is(last, ")", "]")) return undefined;
@@ -224,6 +224,11 @@ function withoutProse(tokens: readonly Token[]): readonly Token[] | undefined {
   let start = 0;
   while (isProse(tokens[start], start)) start++;
   if (start === 0) return tokens;
-  if (tokens.slice(0, start).some(({ text }) => HEDGES.has(text.toLowerCase()))) return undefined;
+  if (
+    tokens
+      .slice(0, start)
+      .some(({ text }) => HEDGES.has(text.toLowerCase()) || namedNumber([text]) !== undefined)
+  )
+    return undefined;
   return is(tokens[start], "(", "^", "_", "+", "/", "'") ? tokens : tokens.slice(start);
 }

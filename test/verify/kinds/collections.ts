@@ -18,6 +18,7 @@ export const collections: Readonly<Record<string, Kind>> = {
       [r`1, \frac{5\pm\sqrt{13}}{2}`, r`\frac{5+\sqrt{13}}{2}, 1, \frac{5-\sqrt{13}}{2}`],
       [r`10^{\circ}$,$80^{\circ}`, r`80^\circ \text{ and } 10^\circ`],
       ["(4,1),(2,2)", "(2,2),(4,1)"],
+      [r`1, 4, 9, . . .`, r`1,4,9,\ldots`],
     ],
     different: [
       ["4", "4,-9"],
@@ -29,6 +30,8 @@ export const collections: Readonly<Record<string, Kind>> = {
       ["±2, 6", "2,-2,6,-6"],
       [r`2,4,6,\ldots,2m`, r`2,4,\ldots,m`],
       [r`\{\emptyset\}`, r`\emptyset`],
+      [r`\{\{4\}\}`, r`\{4\}`],
+      [r`1, 4, 9, . . .`, r`1, 4, 9`],
     ],
   },
   tuples: {
@@ -52,6 +55,7 @@ export const collections: Readonly<Record<string, Kind>> = {
       ["7", "(7,-1)"],
       [r`B(4,-1)`, r`A(4,-1)`],
       [r`B(4,1)`, r`(4,-1)`],
+      [r`(4,5,6)`, r`\{4,5,6\}`],
     ],
   },
   matrices: {

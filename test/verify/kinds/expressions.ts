@@ -40,6 +40,9 @@ export const expressions: Readonly<Record<string, Kind>> = {
       [r`\sigma\ln\frac1y`, r`-\sigma\ln y`],
       [r`\min(u,v)`, r`\min(v,u)`],
       [r`\sec t`, r`1/cos(t)`],
+      [r`\sqrt{u}\sqrt{v}`, r`\sqrt{uv}`],
+      [r`\gcd(m,n)\cdot\text{lcm}(m,n)`, r`mn`],
+      [r`\ln u+\ln v`, r`\ln(uv)`],
     ],
     different: [
       [r`-\frac{1}{\sqrt m}`, r`\frac1{\sqrt m}`],
@@ -51,6 +54,8 @@ export const expressions: Readonly<Record<string, Kind>> = {
       [r`\lceil\log_3 m\rceil+2`, r`\lfloor\log_3 m\rfloor+2`],
       [r`\frac{1}{3m}+6`, r`\frac{1}{3m+6}`],
       [r`\min(u,v)`, r`\max(u,v)`],
+      [r`\sqrt{u}\sqrt{v}`, r`\sqrt{u+v}`],
+      [r`\sqrt[4]{u^4}`, r`u`],
     ],
   },
   "functions of several forms": {

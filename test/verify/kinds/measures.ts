@@ -29,11 +29,13 @@ export const measures: Readonly<Record<string, Kind>> = {
       ["7250 dollars", r`\$7250`],
       [r`125\text{ cents}`, r`\$1.25`],
       [r`4\text{ million dollars}`, "4,000,000"],
+      [r`$1.25`, r`125 cents`],
     ],
     different: [
       ["$7,251", "7250"],
       [r`\$72.50`, "7250"],
       [r`12 \text{ cents}`, r`\$12`],
+      [r`$1.25`, r`1.25 cents`],
     ],
   },
   units: {

@@ -20,6 +20,7 @@ export const sets: Readonly<Record<string, Kind>> = {
       [r`t\ne2`, r`(-\infty,2)\cup(2,\infty)`],
       [r`\mathbb{R}`, r`(-\infty,\infty)`],
       ["2t<10", "t<5"],
+      [r`t < = 4`, r`(-\infty,4]`],
     ],
     different: [
       ["(-4,6)", "(-4,6]"],
@@ -33,12 +34,14 @@ export const sets: Readonly<Record<string, Kind>> = {
       [r`\{-4,6\}`, "[-4,6]"],
       ["(6,-4]", "(-4,6]"],
       [r`2<|t|<5`, r`2\le|t|\le5`],
+      [r`t < = 4`, r`(-\infty,4)`],
     ],
   },
   "sets by a condition": {
     equal: [
       ["\\{x: x>2\\}", "(2,\\infty)"],
       ["\\{x \\in \\mathbb{R} \\mid -1 \\le x < 3\\}", "[-1,3)"],
+      [r`\{m\pi \mid m\in\mathbb{Z}\}`, r`\{m\pi : m\in\mathbb{Z}\}`],
     ],
     different: [
       ["\\{x: x>2\\}", "[2,\\infty)"],

@@ -36,6 +36,10 @@ export const words: Readonly<Record<string, Kind>> = {
       [r`\text{Marcus and Ada}`, r`\text{Marcus}`],
       ["0", r`\text{no solution}`],
       ["even", "odd"],
+      [r`\text{Marcus`, r`\text{Marcus}`],
+      [r`three of 14`, r`14`],
+      [r`twice 14`, r`14`],
+      [r`half of 14`, r`14`],
     ],
   },
 };
