@@ -105,6 +105,14 @@ class Comparison {
     const number = namedNumber(a.words);
     if (number !== undefined && b.kind === "scalar")
       return b.exact !== undefined && sameRational(b.exact, whole(number)) ? "equal" : "different";
+    // An upright letter, as in a list of choices.
+    if (
+      b.kind === "scalar" &&
+      a.words.length === 1 &&
+      b.tokens.length === 1 &&
+      a.words[0] === b.tokens[0]!.text
+    )
+      return "equal";
     if (b.kind === "scalar" && isProduct(a)) return compareScalars(readScalar(a.tokens), b, this.#budget);
     return undefined;
   }

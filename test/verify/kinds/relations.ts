@@ -25,6 +25,8 @@ export const relations: Readonly<Record<string, Kind>> = {
       ["L=\\frac34\\sqrt5", "\\frac34\\sqrt5"],
       [r`\frac{\pi}{5}+m\pi, m\in\mathbb{Z}`, r`\frac{\pi}{5}+m\pi`],
       [r`t=\frac{\pi}{5}+m\pi\ (m\in\mathbb{Z})`, r`\frac{\pi}{5}+m\pi`],
+      [r`a+b\le6`, r`b\le6-a`],
+      [r`3a-3b<6`, r`a<b+2`],
     ],
     different: [
       ["3a+5b+2=0", "3a+5b-2=0"],
@@ -39,6 +41,8 @@ export const relations: Readonly<Record<string, Kind>> = {
       [r`\forall t>0, g(t)=0`, "g(t)=0"],
       ["QS", "QS=PQR"],
       [r`\frac{\pi}{5}+2m\pi, m\in\mathbb{Z}`, r`\frac{\pi}{5}+m\pi`],
+      [r`a+b\ge6`, r`b\le6-a`],
+      [r`-a+b<-2`, r`a<b+2`],
     ],
   },
   residues: {

@@ -35,6 +35,7 @@ export const sets: Readonly<Record<string, Kind>> = {
       ["(6,-4]", "(-4,6]"],
       [r`2<|t|<5`, r`2\le|t|\le5`],
       [r`t < = 4`, r`(-\infty,4)`],
+      [r`s\ge5`, r`t\ge5`],
     ],
   },
   "sets by a condition": {

@@ -12,12 +12,14 @@ export const words: Readonly<Record<string, Kind>> = {
       ["D. 17", "D"],
       ["(D) 17", r`\text{D}`],
       ["d", r`\text{(D)}`],
+      [r`\text{(B)}, \text{(D)}`, r`D, B`],
     ],
     different: [
       ["B", "D"],
       ["(B)", r`\text{(D)}`],
       ["D_2 = 17", "D"],
       ["B. 17", "D"],
+      [r`\text{(B)}`, r`B, D`],
     ],
   },
   text: {
