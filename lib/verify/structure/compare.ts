@@ -1,7 +1,8 @@
 import { literal, multiply, sameRational, whole } from "../exact/rational.ts";
-import { is, type Token } from "../normalize/token.ts";
+import type { Token } from "../normalize/token.ts";
 import type { Budget } from "../numeric/budget.ts";
 import { readChoice, readLabelled } from "./choice.ts";
+import { componentsOf, hasVariables, isEmptySet, isLine, isList, isProduct } from "./forms.ts";
 import { compareOrdered, compareUnordered } from "./lists.ts";
 import { isName, isPlainSum } from "./names.ts";
 import { readValue } from "./read.ts";
@@ -10,7 +11,6 @@ import { assignmentOf, compareRelations } from "./relations.ts";
 import { compareResidues } from "./residue.ts";
 import { readScalar } from "./scalar.ts";
 import { compareScalars } from "./scalars.ts";
-import { splitTop } from "./split.ts";
 import { namedNumber, plainWords, saysNothing } from "./text.ts";
 import type { List, Outcome, Ratio, Relation, Text, Tuple, Value } from "./value.ts";
 
@@ -222,41 +222,4 @@ class Comparison {
     const quotient = [open, ...parts[0]!.tokens, close, slash, open, ...parts[1]!.tokens, close];
     return this.compare(readScalar(quotient), b);
   }
-}
-
-function isList(value: Value): value is List {
-  return value.kind === "list" || value.kind === "set";
-}
-
-function isLine(value: Value): boolean {
-  return value.kind === "scalar" && value.tokens.length === 1 && is(value.tokens[0], "\\R");
-}
-
-function isEmptySet(value: Value): boolean {
-  if (value.kind === "set") return value.items.length === 0;
-  return value.kind === "scalar" && value.tokens.length === 1 && is(value.tokens[0], "\\emptyset");
-}
-
-// Up to three letters may be variables: ab, xyz.
-function isProduct({ tokens }: Text): boolean {
-  return tokens.every(({ text, roman }) => !roman && text.length <= 3) && tokens.length <= 3;
-}
-
-function hasVariables(tokens: readonly Token[]): boolean {
-  return tokens.some(
-    ({ kind, text }) => kind === "word" || (kind === "letter" && text !== "e" && text !== "i"),
-  );
-}
-
-/** (p, q) = (3, 2) as p = 3 and q = 2. */
-function componentsOf({ sides, operators }: Relation): Value[] | undefined {
-  if (operators.length !== 1 || operators[0] !== "=") return undefined;
-  const [names, values] = sides.map((side) => {
-    const wrapped = is(side[0], "(") && is(side.at(-1), ")");
-    return wrapped ? splitTop(side.slice(1, -1), (found) => is(found, ",")).parts : [];
-  });
-  if (names!.length < 2 || names!.length !== values!.length || !names!.every((name) => isName(name)))
-    return undefined;
-  const equals = { kind: "symbol", text: "=", space: false, roman: false } as const;
-  return names!.map((name, i) => readValue([...name, equals, ...values![i]!]));
 }

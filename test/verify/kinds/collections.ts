@@ -56,6 +56,7 @@ export const collections: Readonly<Record<string, Kind>> = {
       [r`B(4,-1)`, r`A(4,-1)`],
       [r`B(4,1)`, r`(4,-1)`],
       [r`(4,5,6)`, r`\{4,5,6\}`],
+      [r`t=4, t=5`, r`(4,5)`],
     ],
   },
   matrices: {
