@@ -72,3 +72,11 @@ export class AtomicFile {
     rmSync(this.#temporary, { force: true });
   }
 }
+
+/** @internal Writes a text as a file that appears whole or not at all. */
+export function writeWhole(path: string, text: string): void {
+  using file = new AtomicFile(path);
+  file.write(Buffer.from(text));
+  file.prepare();
+  file.commit();
+}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import Table from "cli-table3";
 import { ArgumentError, InputError } from "../errors.ts";
-import { readRows, type TextLine } from "../prm/files/lines.ts";
+import { readRows, type TextLine } from "../files/lines.ts";
 import { scoreFile } from "../prm/files/score-file.ts";
 import { loadPrm } from "../prm/load.ts";
 import type { Prm } from "../prm/prm.ts";

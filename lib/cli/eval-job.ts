@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { Presets, SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { ArgumentError } from "../errors.ts";
-import { writeWhole } from "../prm/files/resume.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { evalNotes, evalTables } from "../report/eval-tables.ts";
 import {
   benchmarkOf,
@@ -15,12 +15,14 @@ import {
   verifierGrader,
 } from "../verify/index.ts";
 import type { EvalFlags } from "./eval.ts";
+import { graderSettings } from "./grader-options.ts";
 import { printable } from "./printable.ts";
 import { STYLE } from "./table.ts";
 
 /** @internal Runs `minform eval`. */
 export async function runEval(flags: EvalFlags, signal: AbortSignal): Promise<void> {
   const { samples, k, missing, out, report, quiet = false } = flags;
+  const settings = graderSettings(flags);
   const { conventions, sources } = sortOut((flags.dataset ?? []).map(named));
   const files = flags.in.map(named).map(({ name = conventions, value: path }): GenerationsFile => {
     return name === undefined ? { path } : { path, dataset: benchmarkOf(name)?.name ?? name };
@@ -32,7 +34,7 @@ export async function runEval(flags: EvalFlags, signal: AbortSignal): Promise<vo
     datasets.push(await loadDataset(value, { elements, signal, ...(name && { benchmark: name }) }));
   const view = progress(quiet);
   try {
-    await using grader = verifierGrader({ grader: flags.grader });
+    await using grader = verifierGrader(settings);
     const results = await evaluate(fileGenerator(files), {
       grader,
       missing,

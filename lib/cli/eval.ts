@@ -1,13 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { graderNames, type GraderName } from "../verify/presets/names.ts";
+import { addGraderFlags, type GraderFlags } from "./grader-options.ts";
 import { positive } from "./prm-options.ts";
 import { interruptible } from "./signals.ts";
 
 /** @internal Options of `minform eval`. */
-export interface EvalFlags {
+export interface EvalFlags extends GraderFlags {
   in: string[];
   dataset?: string[];
-  grader: GraderName;
   samples?: number;
   k?: number[];
   missing: "wrong" | "skip";
@@ -18,17 +17,15 @@ export interface EvalFlags {
 
 /** @internal Adds `minform eval`. */
 export function register(program: Command): void {
-  program
+  const command = program
     .command("eval")
     .description("pass@1, pass@k, majority@k of generated solutions on benchmarks (docs/guides/eval.md)")
     .requiredOption("--in <[name=]file...>", "generations, JSONL; - for standard input")
     .option(
       "--dataset <[name=]source...>",
       "problems with answers: a path or hub id; or a benchmark's name, where the generations hold the references",
-    )
-    .addOption(
-      new Option("--grader <name>", "whose rules decide").choices([...graderNames]).default("default"),
-    )
+    );
+  addGraderFlags(command)
     .option("--samples <n>", "samples per problem; default: as many as most problems have", positive)
     .option("--k <list>", "k of pass@k and majority@k, such as 1,4,16", numbers)
     .addOption(

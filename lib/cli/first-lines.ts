@@ -1,4 +1,4 @@
-import type { TextLine } from "../prm/files/lines.ts";
+import type { TextLine } from "../files/lines.ts";
 
 /** @internal Lines that remember the first ones that are not blank, and can be looked at before they are read. */
 export class FirstLines implements AsyncIterable<TextLine> {

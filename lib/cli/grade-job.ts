@@ -2,13 +2,16 @@ import { InputError } from "../errors.ts";
 import { gradeFile } from "../verify/files/grade-file.ts";
 import { createVerifier } from "../verify/index.ts";
 import type { GradeFlags } from "./grade.ts";
+import { graderSettings } from "./grader-options.ts";
 import { countLines, RowProgress } from "./row-progress.ts";
 import { interruptible } from "./signals.ts";
 
 /** @internal Runs `minform grade`. */
-export async function runGrade({ in: input, out: output, strict, ...options }: GradeFlags): Promise<void> {
+export async function runGrade(flags: GradeFlags): Promise<void> {
+  const { in: input, out: output, strict } = flags;
+  const settings = graderSettings(flags);
   const progress = new RowProgress(process.stderr.isTTY ? await countLines(input) : undefined);
-  const verifier = createVerifier(options);
+  const verifier = createVerifier(settings);
   try {
     const { rows, statuses, bad } = await interruptible((signal) =>
       gradeFile(verifier, {

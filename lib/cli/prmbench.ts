@@ -1,4 +1,4 @@
-import { readRows } from "../prm/files/lines.ts";
+import { readRows } from "../files/lines.ts";
 import {
   evaluatePrmBench,
   parsePrmBench,

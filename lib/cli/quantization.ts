@@ -1,6 +1,6 @@
 import { MinformError } from "../errors.ts";
 import type { QuantizeProgress } from "../model/index.ts";
-import { parseRow, type TextLine } from "../prm/files/lines.ts";
+import { parseRow, type TextLine } from "../files/lines.ts";
 import { rowToItem } from "../prm/files/rows.ts";
 import type { PrmItem } from "../prm/items.ts";
 import { type LoadPrmOptions, loadPrm } from "../prm/load.ts";

@@ -1,5 +1,5 @@
 import { InputError, PrmError } from "../errors.ts";
-import { inputName, openInput, parseRow, textLines } from "../prm/files/lines.ts";
+import { inputName, openInput, parseRow, textLines } from "../files/lines.ts";
 import { scoreFile, type ScoreFileJob, type ScoreFileResult } from "../prm/files/score-file.ts";
 import { loadPrm } from "../prm/load.ts";
 import type { Prm } from "../prm/prm.ts";

@@ -1,5 +1,5 @@
-import { readRows } from "../prm/files/lines.ts";
-import { writeWhole } from "../prm/files/resume.ts";
+import { readRows } from "../files/lines.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { selectRows } from "../prm/files/select-rows.ts";
 import type { SelectFlags } from "./select.ts";
 import { checkPaths } from "./streams.ts";

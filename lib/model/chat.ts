@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Template } from "@huggingface/jinja";
 import { InputError } from "../errors.ts";
 import { readJson } from "./checkpoint.ts";
-import { exists } from "./hub-cache.ts";
+import { exists } from "../hub/cache.ts";
 
 /** One turn of a conversation. */
 export interface ChatMessage {

@@ -2,8 +2,8 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { InputError } from "../errors.ts";
 import { type ModelConfig, parseConfig } from "./config.ts";
-import { type HubOptions, hubId, locateSnapshot } from "./hub.ts";
-import { exists } from "./hub-cache.ts";
+import { type HubOptions, hubId, locateSnapshot } from "../hub/hub.ts";
+import { exists } from "../hub/cache.ts";
 import { readSafetensorsHeader, type TensorEntry } from "./safetensors.ts";
 
 /** A checkpoint folder, opened: nothing but headers has been read. */

@@ -17,7 +17,7 @@ export { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 export { FAMILIES, type Family, type ModelConfig, parseConfig } from "./config.ts";
 export { defaultHead, detectHeads, type FoundHead } from "./heads.ts";
 export { type RopeFrequencies, ropeFrequencies } from "./frequencies.ts";
-export type { DownloadProgress, HubOptions } from "./hub.ts";
+export type { DownloadProgress, HubOptions } from "../hub/hub.ts";
 export type { QuantizeProgress } from "./quantized-file.ts";
 export type {
   DefaultScaling,

@@ -3,7 +3,7 @@ import { Tokenizer as Engine } from "@huggingface/tokenizers";
 import { InputError } from "../errors.ts";
 import { type ChatMessage, ChatTemplate, tokenName } from "./chat.ts";
 import { readJson } from "./checkpoint.ts";
-import { exists } from "./hub-cache.ts";
+import { exists } from "../hub/cache.ts";
 import type { Tokenizer } from "./types.ts";
 
 interface AddedToken {

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { InputError } from "../errors.ts";
 import { parseRollout, type Rollout } from "./row.ts";
-import { RowError } from "./row-error.ts";
+import { RowError } from "../files/row-error.ts";
 import { decode, type RolloutIndex, versionOf } from "./scan.ts";
 
 /** @internal A rollout, and the bytes it was read from. */

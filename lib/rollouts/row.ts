@@ -1,5 +1,5 @@
-import { RowError, type Unchecked } from "./row-error.ts";
-import * as check from "./row-check.ts";
+import { RowError, type Unchecked } from "../files/row-error.ts";
+import * as check from "../files/row-check.ts";
 
 /** Token ids and log-probs of a rollout; see {@link Rollout}. */
 export interface RolloutTokens {

@@ -4,7 +4,7 @@ import { InputError } from "../errors.ts";
 import { KEPT_BAD_LINES, MAX_LINE_BYTES } from "./limits.ts";
 import { type Line, readLines } from "./lines.ts";
 import { parseRollout, type Rollout } from "./row.ts";
-import { RowError } from "./row-error.ts";
+import { RowError } from "../files/row-error.ts";
 
 /** A line that is no rollout. */
 export interface BadLine {

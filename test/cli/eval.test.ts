@@ -119,6 +119,31 @@ describe("minform eval", () => {
     expect(await score("--in", gram, "--dataset", "minerva_math", "--grader", "qwen")).toBe(0);
   });
 
+  it("decimals and fallback, as the library's own rules have them", async () => {
+    const rows = [{ id: 1, reference: "2.45", response: "\\boxed{2.449}" }];
+    const path = writeLines(folder, rows, "decimals.jsonl");
+    const plain = writeLines(
+      folder,
+      [{ id: 1, reference: "7", response: "The answer is 7." }],
+      "plain.jsonl",
+    );
+    const score = async (...args: string[]) => {
+      expect(await run("--in", ...args, "--quiet", "--out", at("rules.json"))).toMatchObject({ code: 0 });
+      return json("rules.json").datasets[0].pass[0].value;
+    };
+    expect(await score(path, "--dataset", "math500")).toBe(0);
+    expect(await score(path, "--dataset", "math500", "--decimals", "significant")).toBe(1);
+    expect(await score(path, "--dataset", "minerva_math")).toBe(1);
+    expect(await score(path, "--dataset", "minerva_math", "--decimals", "exact")).toBe(0);
+    expect(await score(plain, "--dataset", "math500")).toBe(0);
+    expect(await score(plain, "--dataset", "math500", "--fallback", "phrases")).toBe(1);
+    const refused = await run("--in", path, "--grader", "prime", "--fallback", "phrases");
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/fallback: expected grader default/),
+    });
+  });
+
   it("names for files and datasets, k, samples, missing", async () => {
     const row = (response: string) => ({
       idx: 0,

@@ -57,6 +57,29 @@ describe("minform grade", () => {
     ).toEqual([true, false]);
   });
 
+  it("takes decimals as measured where one asks for it, under its own rules only", async () => {
+    const input = '{"prediction":"2.449","reference":"2.45"}\n';
+    const equal = async (...flags: string[]) => {
+      const { stdout } = await minform(["grade", "--in", "-", "--out", "-", ...flags], { input });
+      return JSON.parse(stdout).equal;
+    };
+    expect(await equal()).toBe(false);
+    expect(await equal("--decimals", "exact")).toBe(false);
+    expect(await equal("--decimals", "significant")).toBe(true);
+    const both = ["grade", "--in", "-", "--out", "-", "--grader", "qwen"];
+    for (const [name, value] of [
+      ["decimals", "significant"],
+      ["fallback", "phrases"],
+    ] as const) {
+      const { code, stderr } = await minform([...both, `--${name}`, value], { input });
+      expect(code).toBe(1);
+      expect(stderr).toContain(`${name}: expected grader default, got qwen`);
+    }
+    const { code, stderr } = await minform([...both.slice(0, 5), "--decimals", "some"], { input });
+    expect(code).toBe(2);
+    expect(stderr).toContain("--decimals");
+  });
+
   it("does not write over its input", async () => {
     const path = join(folder, "same.jsonl");
     writeFileSync(path, text);

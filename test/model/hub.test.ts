@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openCheckpoint } from "../../lib/model/checkpoint.ts";
-import { hubId } from "../../lib/model/hub.ts";
+import { hubId } from "../../lib/hub/hub.ts";
 import { loadTokenizer } from "../../lib/model/tokenizer.ts";
 import { backbone, shardName, temporaryFolder, writeCheckpoint } from "../support/checkpoint.ts";
 import { expectSameBits } from "../support/compare.ts";

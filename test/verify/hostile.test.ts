@@ -91,6 +91,11 @@ describe("hostile text", () => {
     }
   });
 
+  it("says when a pair takes more work than it may", () => {
+    const endless = "\\sum_{a=1}^{2000}\\sum_{b=1}^{2000}\\sin(ab)";
+    expect(verify(endless, "\\sqrt{2}")).toMatchObject({ status: "timeout" });
+  });
+
   it("is no number, array or missing value", () => {
     for (const value of [undefined, null, 5, [], {}, Symbol.iterator] as unknown as string[]) {
       expect(verify(value, "5").status).toBe("noAnswer");

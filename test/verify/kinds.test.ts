@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { verify } from "../../lib/verify/index.ts";
-import { kinds } from "./kinds.ts";
+import { kinds } from "./kinds/index.ts";
 
 describe.each(Object.entries(kinds))("%s", (_, { equal, different }) => {
   it.each(equal)("%s is %s", (prediction, reference) => {

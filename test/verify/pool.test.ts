@@ -7,7 +7,7 @@ import {
   verify,
 } from "../../lib/verify/index.ts";
 import { rejection } from "../support/errors.ts";
-import { kinds } from "./kinds.ts";
+import { kinds } from "./kinds/index.ts";
 
 const open: Verifier[] = [];
 function verifierWith(options: VerifierOptions): Verifier {
@@ -40,6 +40,18 @@ describe("createVerifier", () => {
     const verdicts = await verifier.verify([simple, hard, simple, hard, simple]);
     expect(verdicts.map(({ status }) => status)).toEqual(["equal", "timeout", "equal", "timeout", "equal"]);
     expect((await verifierWith({ workers: 1 }).verify([pairs[0]!]))[0]!.status).toBe("equal");
+  });
+
+  it("stops a pair that takes too much memory, and is healthy afterwards", async () => {
+    const verifier = verifierWith({ workers: 1, memoryLimit: 24, timeLimit: 20_000 });
+    const simple: Pair = { prediction: "\\sqrt{8}", reference: "2\\sqrt2" };
+    const greedy: Pair = { response: `\\boxed{${"{x".repeat(3_000_000)}}`, reference: "5" };
+    const verdicts = await verifier.verify([simple, greedy, simple]);
+    expect(verdicts).toMatchObject([
+      { status: "equal" },
+      { status: "timeout", detail: "too much memory" },
+      { status: "equal" },
+    ]);
   });
 
   it("reports progress up to the end", async () => {

@@ -10,12 +10,12 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { z } from "zod";
+import { writeWhole } from "../../atomic-file.ts";
 import { InputError } from "../../errors.ts";
-import type { TextLine } from "./lines.ts";
+import type { TextLine } from "../../files/lines.ts";
 
 const schema = z.strictObject({
   version: z.literal(1),
@@ -137,17 +137,4 @@ export class ResumableOutput {
   #digest(): string {
     return this.#hash.copy().digest("hex");
   }
-}
-
-/** @internal Writes a file that appears whole or not at all. */
-export function writeWhole(path: string, text: string): void {
-  const temporary = `${path}.tmp`;
-  const file = openSync(temporary, "w");
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 }

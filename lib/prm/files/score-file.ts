@@ -3,7 +3,7 @@ import { aggregate, type Aggregator, assertAggregator } from "../aggregate.ts";
 import type { PreparedItem } from "../prepare.ts";
 import type { ItemScores, Prm } from "../prm.ts";
 import { type StepScores, toProbability } from "../range.ts";
-import { assertApart, inputName, openInput, parseRow, type TextLine, textLines } from "./lines.ts";
+import { assertApart, inputName, openInput, parseRow, type TextLine, textLines } from "../../files/lines.ts";
 import { ResumableOutput } from "./resume.ts";
 import { rowToItem } from "./rows.ts";
 

@@ -41,27 +41,25 @@ export interface Benchmark {
 const answer: GoldRule = { kind: "column", key: "answer" };
 const boxed: GoldRule = { kind: "boxed", key: "solution" };
 
+type Names = Pick<Benchmark, "name" | "title" | "size" | "pattern">;
+
+/** Answers stand in a column, and perhaps in worked solutions too. */
+function withAnswers(names: Names): Benchmark {
+  return { ...names, gold: [answer, boxed], units: "dropped" };
+}
+
+/** Answers are those of the worked solutions, as Qwen's evaluation takes them. */
+function withSolutions(names: Names, units: Benchmark["units"]): Benchmark {
+  return { ...names, gold: [boxed, answer], units };
+}
+
 /**
  * The five benchmarks of PURE's table, in the order of its evaluation script, with the conventions of Qwen2.5-Math's
  * evaluation: which column is the reference answer, and whether units stay.
  */
 export const benchmarks: readonly Benchmark[] = [
-  {
-    name: "math500",
-    title: "MATH500",
-    size: 500,
-    gold: [boxed, answer],
-    units: "dropped",
-    pattern: /math[-_ ]?500/i,
-  },
-  {
-    name: "minerva_math",
-    title: "Minerva Math",
-    size: 272,
-    gold: [boxed, answer],
-    units: "kept",
-    pattern: /minerva/i,
-  },
+  withSolutions({ name: "math500", title: "MATH500", size: 500, pattern: /math[-_ ]?500/i }, "dropped"),
+  withSolutions({ name: "minerva_math", title: "Minerva Math", size: 272, pattern: /minerva/i }, "kept"),
   {
     name: "olympiadbench",
     title: "OlympiadBench",
@@ -70,22 +68,8 @@ export const benchmarks: readonly Benchmark[] = [
     units: "dropped",
     pattern: /olympiad[-_ ]?bench/i,
   },
-  {
-    name: "aime24",
-    title: "AIME24",
-    size: 30,
-    gold: [answer, boxed],
-    units: "dropped",
-    pattern: /aime[-_ ]?(20)?24/i,
-  },
-  {
-    name: "amc23",
-    title: "AMC23",
-    size: 40,
-    gold: [answer, boxed],
-    units: "dropped",
-    pattern: /amc[-_ ]?(20)?23/i,
-  },
+  withAnswers({ name: "aime24", title: "AIME24", size: 30, pattern: /aime[-_ ]?(20)?24/i }),
+  withAnswers({ name: "amc23", title: "AMC23", size: 40, pattern: /amc[-_ ]?(20)?23/i }),
 ];
 
 /** The benchmark of a name, as {@link benchmarks} or as a file spells it: `MATH-500`, `aime_2024`. */

@@ -1,4 +1,4 @@
-import { RowError } from "../../rollouts/row-error.ts";
+import { RowError } from "../../files/row-error.ts";
 import type { BadSample, GeneratedSample } from "./generator.ts";
 import type { EvalGrader, GradeItem } from "./grader.ts";
 import type { Join } from "./join.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { InputError } from "../../errors.ts";
-import type { HubOptions } from "../../model/hub.ts";
+import type { HubOptions } from "../../hub/hub.ts";
 import { type Benchmark, benchmarkOf, benchmarkOfPath, unknownBenchmark } from "./benchmarks.ts";
 import { type EvalProblem, type GoldElements, readProblem } from "./problem.ts";
 import { readDataRows, type Row } from "./rows.ts";
@@ -51,11 +51,11 @@ const DATA_FILE = /\.(jsonl|json|parquet)$/i;
 async function locate(source: string, options: HubOptions): Promise<string> {
   if (existsSync(source)) return source;
   const [name = "", file] = source.split("#", 2);
-  const { hubId } = await import("../../model/hub.ts");
+  const { hubId } = await import("../../hub/hub.ts");
   const id = hubId(name);
   if (id === undefined || (file === undefined && DATA_FILE.test(name)))
     throw new InputError("ERR_INPUT", `${source}: no such file, and no hub id (owner/name[#file])`);
-  const { locateDatasetFile } = await import("../../model/hub-dataset.ts");
+  const { locateDatasetFile } = await import("../../hub/dataset.ts");
   return locateDatasetFile(id, file, options);
 }
 

@@ -1,8 +1,8 @@
 import { basename, extname } from "node:path";
 import { InputError } from "../../errors.ts";
-import { openInput, parseRow, type TextLine, textLines } from "../../prm/files/lines.ts";
-import * as check from "../../rollouts/row-check.ts";
-import { RowError } from "../../rollouts/row-error.ts";
+import { openInput, parseRow, type TextLine, textLines } from "../../files/lines.ts";
+import * as check from "../../files/row-check.ts";
+import { RowError } from "../../files/row-error.ts";
 import { benchmarkOf, benchmarkOfPath } from "./benchmarks.ts";
 import type { BadSample, GeneratedSample, Generator } from "./generator.ts";
 import { readTypes } from "./problem.ts";

@@ -1,6 +1,6 @@
 import { ArgumentError } from "../../errors.ts";
-import { kind } from "../../rollouts/row-check.ts";
-import { RowError } from "../../rollouts/row-error.ts";
+import { kind } from "../../files/row-check.ts";
+import { RowError } from "../../files/row-error.ts";
 import { benchmarkOf, unknownBenchmark } from "./benchmarks.ts";
 import type { EvalDataset } from "./dataset.ts";
 import type { GeneratedSample } from "./generator.ts";

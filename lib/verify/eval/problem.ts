@@ -1,5 +1,5 @@
 import { InputError } from "../../errors.ts";
-import { absent, kind } from "../../rollouts/row-check.ts";
+import { absent, kind } from "../../files/row-check.ts";
 import type { Benchmark, GoldRule } from "./benchmarks.ts";
 import type { Row } from "./rows.ts";
 import { extractAnswer } from "../extract/extract.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compressors } from "hyparquet";
 import { InputError } from "../../errors.ts";
-import { readRows } from "../../prm/files/lines.ts";
+import { readRows } from "../../files/lines.ts";
 import { describe } from "../../validate.ts";
 
 /** @internal A row of a file, nothing about it known. */

@@ -1,6 +1,6 @@
 import { AtomicFile } from "../../atomic-file.ts";
 import { InputError } from "../../errors.ts";
-import { assertApart, openInput, parseRow, textLines } from "../../prm/files/lines.ts";
+import { assertApart, inputName, openInput, parseRow, textLines } from "../../files/lines.ts";
 import type { Verifier } from "../pool/verifier.ts";
 import type { Pair } from "../presets/types.ts";
 import type { VerdictStatus } from "../types.ts";
@@ -78,7 +78,7 @@ export async function gradeFile(verifier: Verifier, job: GradeFileJob): Promise<
     else if (!process.stdout.write(text.join("")))
       await new Promise((resume) => process.stdout.once("drain", resume));
   };
-  for await (const line of textLines(openInput(input), input === "-" ? "standard input" : input)) {
+  for await (const line of textLines(openInput(input), inputName(input))) {
     signal?.throwIfAborted();
     if (line.text.trim() === "") continue;
     try {

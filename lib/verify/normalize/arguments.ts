@@ -10,7 +10,7 @@ const INFIX: Readonly<Record<string, string>> = {
 };
 
 const ACCENTS = new Set(
-  "overline underline bar vec hat tilde widehat widetilde dot ddot overrightarrow overarc pmod xrightarrow"
+  "overline underline bar vec hat tilde widehat widetilde dot ddot overrightarrow overarc xrightarrow"
     .split(" ")
     .map((name) => `\\${name}`),
 );
@@ -64,6 +64,9 @@ class Writer {
       out.push(head);
       this.#braced(out, true);
       this.#braced(out, true);
+    } else if (is(head, "\\pmod")) {
+      out.push(head);
+      this.#braced(out, false);
     } else if (is(head, "\\sqrt")) {
       out.push(head);
       if (is(this.#tokens[this.#at], "[")) this.#index(out);

@@ -2,6 +2,7 @@ import { MAX_DEPTH, MAX_LENGTH, Unreadable } from "../limits.ts";
 import { writeArguments } from "./arguments.ts";
 import { joinThousands } from "./numbers.ts";
 import { Scanner } from "./scan.ts";
+import { joinSigns } from "./signs.ts";
 import { closing, is, nesting, render, symbol, type Token, token } from "./token.ts";
 import { toLatex } from "./unicode.ts";
 
@@ -23,7 +24,7 @@ export function normalize(text: string): Normalized {
     const scanned = scanner.tokens();
     if (!scanner.balanced) return { tokens: [], key: trimmed, problem: "a brace is not closed" };
     assertDepth(scanned);
-    const tokens = trimTokens(writeArguments(joinThousands(marks(scanned))));
+    const tokens = trimTokens(joinSigns(writeArguments(joinThousands(marks(scanned)))));
     return { tokens, key: render(tokens), problem: undefined };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
@@ -99,12 +100,15 @@ function trimTokens(tokens: readonly Token[]): Token[] {
       end--;
     } else break;
   }
-  return tokens.slice(start, end).map((found, i) => blank(tokens[start + i - 1], found, i === 0));
+  const kept = joinSigns(tokens.slice(start, end));
+  return kept.map((found, i) => blank(kept[i - 1], found));
 }
 
+const APART = new Set(["number", "letter", "word"]);
+
 // A blank matters between numbers, letters and words only, and two texts are always apart.
-function blank(before: Token | undefined, found: Token, first: boolean): Token {
-  const apart = !first && ["number", "letter", "word"].includes(before!.kind) && found.kind !== "symbol";
-  const space = apart && (found.space || found.roman || (before!.roman && found.kind === "word"));
+function blank(before: Token | undefined, found: Token): Token {
+  const apart = before !== undefined && APART.has(before.kind) && APART.has(found.kind);
+  const space = apart && (found.space || found.roman || (before.roman && found.kind === "word"));
   return space === found.space ? found : { ...found, space };
 }

@@ -6,6 +6,12 @@ const isDigit = (c: string | undefined): boolean => c !== undefined && c >= "0" 
 const isLetter = (c: string | undefined): boolean =>
   c !== undefined && ((c >= "a" && c <= "z") || (c >= "A" && c <= "Z"));
 
+/** What begins the argument of functions whose names are also units. */
+const ARGUMENTS = new Map([
+  ["min", /[({_\\]/],
+  ["sec", /[({^\\a-zA-Z\d]/],
+]);
+
 /** @internal Splits LaTeX or plain text into tokens, in one pass without looking back. */
 export class Scanner {
   readonly #text: string;
@@ -95,7 +101,7 @@ export class Scanner {
     while (isLetter(this.#text[this.#at])) this.#at++;
     const run = this.#text.slice(start, this.#at);
     const known = FUNCTIONS.get(run);
-    if (known !== undefined) this.#push("command", known);
+    if (known !== undefined && !this.#isUnit(run)) this.#push("command", known);
     else if (run.length === 1) this.#push(this.#upright ? "word" : "letter", run);
     else {
       const glued = this.#upright
@@ -107,6 +113,15 @@ export class Scanner {
         this.#push("letter", run.slice(-1));
       }
     }
+  }
+
+  // Minutes and seconds are no function: nothing follows that one could take.
+  #isUnit(run: string): boolean {
+    const argument = ARGUMENTS.get(run);
+    if (argument === undefined) return false;
+    let at = this.#at;
+    while (this.#text[at] === " " || this.#text[at] === "}") at++;
+    return !argument.test(this.#text[at] ?? "");
   }
 
   #command(): void {

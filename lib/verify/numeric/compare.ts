@@ -2,12 +2,14 @@ import { type Rational, sameRational } from "../exact/rational.ts";
 import type { Outcome } from "../structure/value.ts";
 import { Undefined } from "./arithmetic.ts";
 import { type Ball, BallArithmetic, sizeOf } from "./balls.ts";
-import type { Budget } from "./budget.ts";
+import { type Budget, Exhausted } from "./budget.ts";
+import { character, constants } from "./character.ts";
+import { distantPoints } from "./distant.ts";
 import { type Complex, doubles } from "./doubles.ts";
 import { Evaluator, type Point } from "./evaluate.ts";
 import { evaluateExactly } from "./exact.ts";
 import { call, type Expression, variables } from "./expression.ts";
-import { character, integerPoint, POINTS, realPoint } from "./sample.ts";
+import { integerPoint, mixedPoint, POINTS, type realPoint } from "./sample.ts";
 
 /** Relative difference of doubles that may be rounding. */
 const TOLERANCE = 1e-9;
@@ -17,6 +19,8 @@ const AGREEING_BITS = 143;
 const FEWEST = 3;
 /** Points that are computed with many digits. */
 const PRECISE = 2;
+/** Steps for a look at points far out. */
+const DISTANT_STEPS = 6000;
 
 /** Arithmetics from coarse to fine, and the steps that one operation costs. */
 const precisions = [
@@ -37,18 +41,46 @@ export function compareExpressions(a: Expression, b: Expression, budget: Budget)
 
 function compareAt(a: Expression, b: Expression, budget: Budget, logBase: 10 | undefined): Outcome {
   const names = new Set([...variables(a), ...variables(b)]);
-  const { integers, imaginary } = character([a, b]);
+  const { integers, imaginary, piecewise } = character([a, b]);
   const points = (make: typeof realPoint): Point[] =>
     Array.from({ length: names.size === 0 ? 1 : POINTS }, (_, k) => ({
       values: make(names, k),
       ...(logBase === undefined ? {} : { logBase }),
     }));
   const complexAllowed = imaginary || names.size === 0;
-  if (!integers || names.size === 0) {
-    const outcome = compareOn(points(realPoint), a, b, complexAllowed, budget);
-    if (outcome !== "unknown" || names.size === 0) return outcome;
+  let outcome = compareOn(points(mixedPoint(integers)), a, b, complexAllowed, budget);
+  if (outcome === "unknown" && names.size > 0)
+    outcome = compareOn(points(integerPoint), a, b, complexAllowed, budget);
+  if (outcome !== "equal" || !piecewise || names.size === 0) return outcome;
+  const far = distantPoints(names, integers, constants([a, b])).map((values) => ({
+    values,
+    ...(logBase === undefined ? {} : { logBase }),
+  }));
+  return partFarAway(far, a, b, complexAllowed, budget) ? "different" : outcome;
+}
+
+/** Whether two expressions that agree so far are apart at some point where both are finite and real. */
+function partFarAway(
+  points: readonly Point[],
+  a: Expression,
+  b: Expression,
+  complexAllowed: boolean,
+  budget: Budget,
+): boolean {
+  const share = budget.share(DISTANT_STEPS);
+  const quick = new Evaluator<Complex>(doubles, share, 0.2, !complexAllowed);
+  try {
+    return points.some((point) => {
+      const [x, y] = [attempt(() => quick.evaluate(a, point)), attempt(() => quick.evaluate(b, point))];
+      if (x === undefined || y === undefined || nearby(x, y)) return false;
+      if (!complexAllowed && !(doubles.isReal(x) && doubles.isReal(y))) return false;
+      return comparePrecisely(a, b, point, complexAllowed, share) === "different";
+    });
+  } catch (error) {
+    // Where a look is dear, what was seen before it counts.
+    if (error instanceof Exhausted && share.exhausted) return false;
+    throw error;
   }
-  return compareOn(points(integerPoint), a, b, complexAllowed, budget);
 }
 
 function compareOn(
@@ -58,7 +90,7 @@ function compareOn(
   complexAllowed: boolean,
   budget: Budget,
 ): Outcome {
-  const quick = new Evaluator<Complex>(doubles, budget, 0.2);
+  const quick = new Evaluator<Complex>(doubles, budget, 0.2, !complexAllowed);
   const real = (value: Complex): boolean => complexAllowed || doubles.isReal(value);
   let agreeing = 0;
   let settled = 0;
@@ -101,7 +133,7 @@ function comparePrecisely(
   budget: Budget,
 ): Outcome {
   for (const { arithmetic, cost } of precisions) {
-    const evaluator = new Evaluator<Ball>(arithmetic, budget, cost);
+    const evaluator = new Evaluator<Ball>(arithmetic, budget, cost, !complexAllowed);
     const [x, y] = [attempt(() => evaluator.evaluate(a, point)), attempt(() => evaluator.evaluate(b, point))];
     if (x === undefined || y === undefined) return "unknown";
     if (!complexAllowed && !(arithmetic.isReal(x) && arithmetic.isReal(y))) return "unknown";
@@ -133,7 +165,7 @@ export function compareUpToFactor(a: Expression, b: Expression, positive: boolea
   const usable: Point[] = [];
   let direction = 0;
   for (let k = 0; k < POINTS; k++) {
-    const point = { values: (integers ? integerPoint : realPoint)(names, k) };
+    const point = { values: mixedPoint(integers)(names, k) };
     const [x, y] = [attempt(() => evaluator.evaluate(a, point)), attempt(() => evaluator.evaluate(b, point))];
     if (x === undefined || y === undefined) continue;
     if (x.re === 0 && x.im === 0 && y.re === 0 && y.im === 0) continue;

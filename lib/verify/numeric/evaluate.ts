@@ -19,9 +19,14 @@ export class Evaluator<T> {
   readonly #a: Arithmetic<T>;
   readonly #budget: Budget;
   readonly #cost: number;
+  readonly #real: boolean;
 
-  /** @param cost - steps of one operation */
-  constructor(arithmetic: Arithmetic<T>, budget: Budget, cost: number) {
+  /**
+   * @param cost - steps of one operation
+   * @param real - whether roots and logarithms of negative numbers have no value, whatever becomes of it later
+   */
+  constructor(arithmetic: Arithmetic<T>, budget: Budget, cost: number, real = false) {
+    this.#real = real;
     this.#a = arithmetic;
     this.#budget = budget;
     this.#cost = cost;
@@ -65,15 +70,15 @@ export class Evaluator<T> {
       case "negate":
         return a.negate(x);
       case "sqrt":
-        return a.sqrt(x);
+        return a.sqrt(this.#positive(x));
       case "abs":
         return a.abs(x);
       case "exp":
         return a.exp(x);
       case "ln":
-        return a.ln(x);
+        return a.ln(this.#positive(x));
       case "log":
-        return this.#log(x, values[1], point);
+        return this.#log(this.#positive(x), values[1], point);
       case "sin":
         return a.sin(x);
       case "cos":
@@ -87,6 +92,11 @@ export class Evaluator<T> {
       default:
         return this.#derived(name, x);
     }
+  }
+
+  #positive(x: T): T {
+    if (this.#real && this.#a.isReal(x) && this.#a.sign(x) < 0) throw new Undefined("of a negative number");
+    return x;
   }
 
   #derived(name: FunctionName, x: T): T {
@@ -157,8 +167,9 @@ export class Evaluator<T> {
       if (exact !== undefined && q.sign(exact) > 0) return x;
       throw new Undefined("power of zero");
     }
-    if (exact !== undefined && q.sameRational(exact, { numerator: 1n, denominator: 2n })) return a.sqrt(x);
-    return a.exp(a.multiply(this.evaluate(exponent, point), a.ln(x)));
+    if (exact !== undefined && q.sameRational(exact, { numerator: 1n, denominator: 2n }))
+      return a.sqrt(this.#positive(x));
+    return a.exp(a.multiply(this.evaluate(exponent, point), a.ln(this.#positive(x))));
   }
 
   #integerPower(x: T, n: number): T {

@@ -85,3 +85,17 @@ export function variables(expression: Expression, bound: ReadonlySet<string> = n
   add(expression, bound);
   return found;
 }
+
+/** @internal An expression with other parts for some, outermost first. */
+export function replace(
+  expression: Expression,
+  other: (part: Expression) => Expression | undefined,
+): Expression {
+  const found = other(expression);
+  if (found !== undefined) return found;
+  const inside = (part: Expression): Expression => replace(part, other);
+  if (expression.kind === "call") return { ...expression, args: expression.args.map(inside) };
+  if (expression.kind !== "sum" && expression.kind !== "product") return expression;
+  const { from, to, body } = expression;
+  return { ...expression, from: inside(from), to: inside(to), body: inside(body) };
+}

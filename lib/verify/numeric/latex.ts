@@ -9,12 +9,18 @@ export function toReaderLatex(tokens: readonly Token[], mixed: "number" | "produ
   let out = "";
   for (const found of mixed === "number" ? mixedNumbers(tokens) : tokens) {
     if (found.kind === "word") out += ` ${[...found.text].join(" ")} `;
-    else if (found.kind === "command") out += found.text === "\\degree" ? "^{\\circ}" : `${found.text} `;
+    else if (found.kind === "command") out += command(found.text);
     else if (found.kind === "number") out += found.space ? ` ${plain(found.text)}` : plain(found.text);
     else if (found.text === "%") throw new Unreadable("a percent sign inside");
     else out += found.text;
   }
   return out;
+}
+
+// The reader takes \operatorname{lcm} for a function only where its argument follows at once.
+function command(text: string): string {
+  if (text === "\\degree") return "^{\\circ}";
+  return text.endsWith("}") ? text : `${text} `;
 }
 
 // The reader knows decimals, but not 4.5e33.

@@ -3,7 +3,7 @@ import type { LatexSyntax, MathJsonExpression } from "@cortex-js/compute-engine/
 import { literal, ONE, power, type Rational, rational, whole } from "../exact/rational.ts";
 import { Unreadable } from "../limits.ts";
 import { nesting, type Token } from "../normalize/token.ts";
-import { call, type Expression, type FunctionName } from "./expression.ts";
+import { call, type Expression, type FunctionName, replace } from "./expression.ts";
 import { inverseFunctions, toReaderLatex } from "./latex.ts";
 
 // Loaded with the first expression that needs it: most answers are plain numbers. It reads; every verdict is made here.
@@ -99,6 +99,8 @@ const BLANKS = new Set(["HorizontalSpacing", "Nothing"]);
 const ACCENTS = new Set(
   "OverVector OverHat OverTilde OverBar Mean Prime Subscript OverDot Superplus Superminus".split(" "),
 );
+/** Nothing is computed of these: they are equal when they are written alike. */
+const CALCULUS = new Set(["Limit", "Integrate", "D", "Derivative", "Apply"]);
 const WORDS =
   /^(Positive|Negative|Complex)Infinity$|^(NaN|Undefined|Nothing|True|False|EmptySet|\w+Numbers)$/;
 
@@ -202,14 +204,31 @@ function finite(kind: "sum" | "product", args: readonly MathJsonExpression[]): E
     index,
     from: convert(range[2] as MathJsonExpression),
     to: convert(range[3] as MathJsonExpression),
-    body: convert(body),
+    body: bound(convert(body), index),
   };
+}
+
+// An index i is no imaginary unit.
+function bound(body: Expression, index: string): Expression {
+  if (!Object.hasOwn(CONSTANTS, index)) return body;
+  return replace(body, (part) =>
+    part.kind === "constant" && part.name === CONSTANTS[index] ? { kind: "symbol", name: index } : undefined,
+  );
 }
 
 // A letter before brackets is a factor: answers rarely hold unknown functions, and then on both sides alike.
 function other(head: string, args: readonly MathJsonExpression[]): Expression {
+  if (CALCULUS.has(head)) return { kind: "symbol", name: unevaluated(head, args) };
   if (ACCENTS.has(head)) return { kind: "symbol", name: JSON.stringify([head, ...args]) };
   if (/^[a-zA-Z](_\w+)?$/.test(head) && args.length === 1)
     return call("multiply", named(head), convert(args[0]!));
   throw new Unreadable(head);
+}
+
+// The variable of a definite integral may have any name.
+function unevaluated(head: string, args: readonly MathJsonExpression[]): string {
+  const range = args[1];
+  const definite = head === "Integrate" && Array.isArray(range) && range.length === 4;
+  const variable = definite ? range[1] : undefined;
+  return JSON.stringify([head, ...args], (_, part: unknown) => (part === variable ? "#" : part));
 }

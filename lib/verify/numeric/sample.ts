@@ -1,5 +1,4 @@
 import type { Rational } from "../exact/rational.ts";
-import { type Expression, visit } from "./expression.ts";
 
 // Points depend on the names of the variables only: the same pair gets the same points in every run and thread.
 function hash(text: string): number {
@@ -55,22 +54,18 @@ export function integerPoint(names: Iterable<string>, k: number): Map<string, Ra
   return values;
 }
 
-const INTEGER_FUNCTIONS = new Set(["factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"]);
-
-/** @internal What an expression says about its variables. */
-export function character(expressions: readonly Expression[]): {
-  integers: boolean;
-  imaginary: boolean;
-  bareLog: boolean;
-} {
-  let [integers, imaginary, bareLog] = [false, false, false];
-  for (const expression of expressions) {
-    visit(expression, (part) => {
-      if (part.kind === "call" && INTEGER_FUNCTIONS.has(part.name)) integers = true;
-      if (part.kind === "sum" || part.kind === "product") integers = true;
-      if (part.kind === "constant" && part.name === "i") imaginary = true;
-      if (part.kind === "call" && part.name === "log" && part.args.length === 1) bareLog = true;
-    });
-  }
-  return { integers, imaginary, bareLog };
+/** @internal Integers for the variables that only take such, real numbers for the others. */
+export function mixedPoint(integers: ReadonlySet<string>): typeof realPoint {
+  return (names, k) => {
+    const all = [...names];
+    const real = realPoint(
+      all.filter((name) => !integers.has(name)),
+      k,
+    );
+    const whole = integerPoint(
+      all.filter((name) => integers.has(name)),
+      k,
+    );
+    return new Map([...real, ...whole]);
+  };
 }

@@ -62,8 +62,9 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
   return new Pool(Math.max(1, workers), memoryLimit, grading);
 }
 
-/** Pairs that a thread is given at once. */
+/** Pairs that a thread is given at once, fewer where they are long: texts are copied in one turn of this thread. */
 const CHUNK = 16;
+const CHUNK_CHARACTERS = 1 << 20;
 /** Milliseconds of work in the calling thread before others get their turn. */
 const SLICE = 4;
 /** Milliseconds that a pair has beyond its own limit before its thread is ended. */
@@ -113,9 +114,11 @@ class Pool implements Verifier {
     signal?.addEventListener("abort", abort, { once: true });
     try {
       let slow: number[] = [];
+      let characters = 0;
       const send = (): void => {
         const indices = slow;
         slow = [];
+        characters = 0;
         jobs.push(
           this.#settleAll(pairs, indices, mine, (index, verdict) => {
             settle(index, verdict);
@@ -127,7 +130,10 @@ class Pool implements Verifier {
       for (const [index, pair] of pairs.entries()) {
         const quick = gradeQuickly(pair, this.options);
         if (quick !== undefined) settle(index, quick);
-        else if (slow.push(index) === CHUNK) send();
+        else {
+          characters += lengthOf(pair);
+          if (slow.push(index) === CHUNK || characters >= CHUNK_CHARACTERS) send();
+        }
         if (performance.now() < sliceEnd) continue;
         report();
         await new Promise((resolve) => setImmediate(resolve));
@@ -219,4 +225,9 @@ class Pool implements Verifier {
     }
     jobs.clear();
   }
+}
+
+function lengthOf(pair: Pair): number {
+  const text: unknown = "response" in pair ? pair.response : pair.prediction;
+  return typeof text === "string" ? text.length : 0;
 }

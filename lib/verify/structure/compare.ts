@@ -1,15 +1,16 @@
 import { literal, multiply, sameRational, whole } from "../exact/rational.ts";
-import { is, type Token } from "../normalize/token.ts";
+import type { Token } from "../normalize/token.ts";
 import type { Budget } from "../numeric/budget.ts";
 import { readChoice, readLabelled } from "./choice.ts";
+import { componentsOf, hasVariables, isEmptySet, isLine, isList, isProduct } from "./forms.ts";
 import { compareOrdered, compareUnordered } from "./lists.ts";
 import { isName, isPlainSum } from "./names.ts";
 import { readValue } from "./read.ts";
 import { compareRealSets, readRealSet } from "./real-set.ts";
 import { assignmentOf, compareRelations } from "./relations.ts";
+import { compareResidues } from "./residue.ts";
 import { readScalar } from "./scalar.ts";
 import { compareScalars } from "./scalars.ts";
-import { splitTop } from "./split.ts";
 import { namedNumber, plainWords, saysNothing } from "./text.ts";
 import type { List, Outcome, Ratio, Relation, Text, Tuple, Value } from "./value.ts";
 
@@ -64,6 +65,8 @@ class Comparison {
         : "different";
     if (a.kind === "relation" && b.kind === "relation") return this.#relations(a, b);
     if (a.kind === "ratio" && b.kind === "ratio") return this.#ratios(a, b);
+    if (a.kind === "residue" && b.kind === "residue")
+      return compareResidues(a, b, this.compare, this.#budget);
     if (a.kind === "based" && b.kind === "based")
       return a.digits === b.digits && a.base === b.base ? "equal" : "different";
     return undefined;
@@ -79,6 +82,7 @@ class Comparison {
         ? compareOrdered(a.rows.flat(), b.items, this.compare)
         : undefined;
     if (a.kind === "ratio" && b.kind === "scalar") return this.#ratioWithNumber(a, b);
+    if (a.kind === "residue" && b.kind === "scalar") return this.compare(a.value, b);
     if (a.kind === "based" && b.kind === "scalar")
       return b.exact && sameRational(literal(a.digits)!, b.exact) ? "equal" : "different";
     return a.kind === "sets" || isLine(a) ? this.#realSets(a, b) : undefined;
@@ -101,18 +105,32 @@ class Comparison {
     const number = namedNumber(a.words);
     if (number !== undefined && b.kind === "scalar")
       return b.exact !== undefined && sameRational(b.exact, whole(number)) ? "equal" : "different";
+    // An upright letter, as in a list of choices.
+    if (
+      b.kind === "scalar" &&
+      a.words.length === 1 &&
+      b.tokens.length === 1 &&
+      a.words[0] === b.tokens[0]!.text
+    )
+      return "equal";
     if (b.kind === "scalar" && isProduct(a)) return compareScalars(readScalar(a.tokens), b, this.#budget);
     return undefined;
   }
 
   #lists(a: List, b: List): Outcome {
-    const direct = compareUnordered(a.items, b.items, this.compare);
+    const direct = compareUnordered(a.items, b.items, this.#elements);
     if (direct === "equal" || a.kind !== b.kind) return direct;
     return this.#realSets(a, b) === "equal" ? "equal" : direct;
   }
 
+  // A set that is an element is not what it holds, as it is where it stands alone.
+  readonly #elements = (x: Value, y: Value): Outcome =>
+    (x.kind === "set") === (y.kind === "set") || isEmptySet(x) || isEmptySet(y)
+      ? this.compare(x, y)
+      : "different";
+
   #listWith(a: List, b: Value): Outcome | undefined {
-    if (isEmptySet(a) && isEmptySet(b)) return "equal";
+    if (isEmptySet(a) || isEmptySet(b)) return isEmptySet(a) && isEmptySet(b) ? "equal" : "different";
     if (b.kind === "tuple") return this.#listWithTuple(a, b);
     if (b.kind === "relation") {
       const parts = componentsOf(b);
@@ -204,41 +222,4 @@ class Comparison {
     const quotient = [open, ...parts[0]!.tokens, close, slash, open, ...parts[1]!.tokens, close];
     return this.compare(readScalar(quotient), b);
   }
-}
-
-function isList(value: Value): value is List {
-  return value.kind === "list" || value.kind === "set";
-}
-
-function isLine(value: Value): boolean {
-  return value.kind === "scalar" && value.tokens.length === 1 && is(value.tokens[0], "\\R");
-}
-
-function isEmptySet(value: Value): boolean {
-  if (value.kind === "set") return value.items.length === 0;
-  return value.kind === "scalar" && value.tokens.length === 1 && is(value.tokens[0], "\\emptyset");
-}
-
-// Up to three letters may be variables: ab, xyz.
-function isProduct({ tokens }: Text): boolean {
-  return tokens.every(({ text, roman }) => !roman && text.length <= 3) && tokens.length <= 3;
-}
-
-function hasVariables(tokens: readonly Token[]): boolean {
-  return tokens.some(
-    ({ kind, text }) => kind === "word" || (kind === "letter" && text !== "e" && text !== "i"),
-  );
-}
-
-/** (p, q) = (3, 2) as p = 3 and q = 2. */
-function componentsOf({ sides, operators }: Relation): Value[] | undefined {
-  if (operators.length !== 1 || operators[0] !== "=") return undefined;
-  const [names, values] = sides.map((side) => {
-    const wrapped = is(side[0], "(") && is(side.at(-1), ")");
-    return wrapped ? splitTop(side.slice(1, -1), (found) => is(found, ",")).parts : [];
-  });
-  if (names!.length < 2 || names!.length !== values!.length || !names!.every((name) => isName(name)))
-    return undefined;
-  const equals = { kind: "symbol", text: "=", space: false, roman: false } as const;
-  return names!.map((name, i) => readValue([...name, equals, ...values![i]!]));
 }

@@ -2,7 +2,7 @@ import { is, symbol, type Token } from "../normalize/token.ts";
 import { splitTop } from "./split.ts";
 import type { Matrix, Value } from "./value.ts";
 
-const KINDS = /^\\begin\{([pbvBV]?matrix|smallmatrix|array(\{.*\})?)\*?\}$/;
+const KINDS = /^\\begin\{([pbB]?matrix|smallmatrix|array(\{.*\})?)\*?\}$/;
 
 /** @internal Reads a matrix, with a factor in front written into its elements. */
 export function readMatrix(

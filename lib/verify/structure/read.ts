@@ -2,6 +2,7 @@ import { closing, is, render, symbol, type Token } from "../normalize/token.ts";
 import { readMatrix } from "./matrix.ts";
 import { assignedName } from "./names.ts";
 import { readRatio } from "./ratio.ts";
+import { readResidue } from "./residue.ts";
 import { readScalar } from "./scalar.ts";
 import { splitList, splitTop } from "./split.ts";
 import { namedNumber, readText } from "./text.ts";
@@ -15,7 +16,7 @@ const RELATIONS = new Set([
 const SET_OPERATORS = new Set(["\\cup", "\\cap", "\\setminus"]);
 // Words that change what a number says: it is not the number then.
 const HEDGES = new Set(
-  "not no least most less more fewer greater than approximately about around nearly between minus negative over under".split(
+  "not no least most less more fewer greater than approximately about around nearly between minus negative over under half third quarter twice double".split(
     " ",
   ),
 );
@@ -43,6 +44,8 @@ function readElement(tokens: readonly Token[]): Value {
   if (inner !== tokens) return readValue(inner);
   const text = readText(tokens);
   if (text !== undefined) return text;
+  const residue = readResidue(tokens, key, readElement);
+  if (residue !== undefined) return residue;
   const relation = readRelation(tokens, key);
   if (relation !== undefined) return relation;
   const plain = withoutProse(tokens);
@@ -59,6 +62,8 @@ function readElement(tokens: readonly Token[]): Value {
       parts: parts.map(readElement),
       operators: separators.map(({ text }) => text),
     };
+  const point = readPoint(tokens, key);
+  if (point !== undefined) return point;
   const whole = readBracketed(tokens, key) ?? readMatrix(tokens, key, readElement) ?? readRatio(tokens, key);
   if (whole !== undefined) return whole;
   const spread = plusMinus(tokens);
@@ -69,8 +74,9 @@ function readElement(tokens: readonly Token[]): Value {
 
 const DOMAIN = new Set(["for", "where", "with"]);
 
-// "for k in Z" says what a letter stands for, as it is understood without.
-function withoutDomain(tokens: readonly Token[]): readonly Token[] {
+// "for k in Z" says what a letter stands for, as it is understood without; so does "k \in \Z" at the end.
+function withoutDomain(whole: readonly Token[]): readonly Token[] {
+  const tokens = withoutMembership(whole);
   const at = tokens.findIndex(({ kind, text }) => kind === "word" && DOMAIN.has(text.toLowerCase()));
   if (at < 1) return tokens;
   const integers = tokens
@@ -86,6 +92,15 @@ function strip(tokens: readonly Token[]): readonly Token[] {
   if (!wrapped || closing(tokens, 0) !== tokens.length - 1 || tokens.length < 3) return tokens;
   const inside = tokens.slice(1, -1);
   return splitList(inside).parts.length === 1 ? inside : tokens;
+}
+
+function withoutMembership(tokens: readonly Token[]): readonly Token[] {
+  const wrapped = is(tokens.at(-1), ")");
+  const [before, letter, among, set] = tokens.slice(wrapped ? -5 : -4, wrapped ? -1 : undefined);
+  const said = letter?.kind === "letter" && is(among, "\\in") && is(set, "\\Z", "\\N");
+  if (!said || !is(before, wrapped ? "(" : ",")) return tokens;
+  const rest = tokens.slice(0, wrapped ? -5 : -4);
+  return rest.some(({ kind, text }) => kind === "letter" && text === letter.text) ? rest : tokens;
 }
 
 function readList(kind: List["kind"], key: string, parts: readonly Token[][], join: List["join"]): Value {
@@ -137,11 +152,19 @@ function readBracketed(tokens: readonly Token[], key: string): Value | undefined
     const { parts, join } = splitList(inside);
     const described = splitTop(inside, (found) => is(found, "|", ":")).parts;
     if (described.length === 1) return readList("set", key, parts, join);
-    return readDescription(described, key) ?? { kind: "opaque", key };
+    return readDescription(described, key) ?? { kind: "opaque", key: key.replaceAll(":", "|") };
   }
   if (is(first, "\\langle") && is(last, "\\rangle")) return readTuple(inside, key, "(", ")");
   if (!is(first, "(", "[") || !is(last, ")", "]")) return undefined;
   return readTuple(inside, key, first!.text as "(" | "[", last!.text as ")" | "]");
+}
+
+// A(2, 3) is the point A = (2, 3). C, P and N with two numbers are something else.
+function readPoint(tokens: readonly Token[], key: string): Value | undefined {
+  const [name, ...rest] = tokens;
+  const named = name?.kind === "letter" && /^[ABD-MOQ-Z]$/.test(name.text) && is(rest[0], "(");
+  if (!named || readBracketed(rest, key)?.kind !== "tuple") return undefined;
+  return { kind: "relation", key, sides: [[name], rest], operators: ["="] };
 }
 
 // {x : x > 2}, {x in R : x > 2}: the condition, which is the set of what meets it.
@@ -189,11 +212,23 @@ function readBased(tokens: readonly Token[], key: string): Value | undefined {
   return number === undefined ? undefined : { kind: "based", key, digits: digits.text, base: String(number) };
 }
 
+const SHORT_WORDS = new Set("is of so be at in we".split(" "));
+
+function isProse(found: Token | undefined, i: number): boolean {
+  if (found?.kind !== "word") return false;
+  return found.roman || found.text.length > 2 || (i > 0 && SHORT_WORDS.has(found.text));
+}
+
 // Words in front of a number are prose, unless they change what it says.
 function withoutProse(tokens: readonly Token[]): readonly Token[] | undefined {
   let start = 0;
-  while (tokens[start]?.kind === "word" && (tokens[start]!.roman || tokens[start]!.text.length > 2)) start++;
+  while (isProse(tokens[start], start)) start++;
   if (start === 0) return tokens;
-  if (tokens.slice(0, start).some(({ text }) => HEDGES.has(text.toLowerCase()))) return undefined;
+  if (
+    tokens
+      .slice(0, start)
+      .some(({ text }) => HEDGES.has(text.toLowerCase()) || namedNumber([text]) !== undefined)
+  )
+    return undefined;
   return is(tokens[start], "(", "^", "_", "+", "/", "'") ? tokens : tokens.slice(start);
 }

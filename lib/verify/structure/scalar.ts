@@ -1,5 +1,5 @@
 import { readExact } from "../exact/read.ts";
-import { is, nesting, render, type Token } from "../normalize/token.ts";
+import { closing, is, nesting, render, symbol, type Token } from "../normalize/token.ts";
 import { TRIGONOMETRIC } from "./names.ts";
 import { roundingOf } from "./rounded.ts";
 import { DOLLARS, isUnit, readUnit, type Unit } from "./units.ts";
@@ -9,13 +9,24 @@ import type { Scalar } from "./value.ts";
 export function readScalar(tokens: readonly Token[]): Scalar {
   const money = is(tokens[0], "\\$") || (is(tokens[0], "-") && is(tokens[1], "\\$"));
   const bare = money ? tokens.filter((found) => !is(found, "\\$")) : tokens;
-  const { amount, words } = splitWords(bare);
+  const { amount, words } = splitWords(inLine(bare));
   const { value, mark } = splitMark(amount, words);
   const unit = money ? DOLLARS : mark === undefined || words.length > 1 ? unitOf(words) : undefined;
   const rest = value.length > 0 ? value : tokens;
   const exact = readExact(rest);
   const rounding = roundingOf(rest, exact);
   return { kind: "scalar", key: render(tokens), tokens: rest, exact, rounding, mark, unit };
+}
+
+// A fraction of units at the end, written in line: \frac{\text{m}}{\text{s}^2} is m/s^2.
+function inLine(tokens: readonly Token[]): readonly Token[] {
+  const at = tokens.findLastIndex((found) => is(found, "\\frac"));
+  if (at < 1) return tokens;
+  const middle = closing(tokens, at + 1);
+  if (middle < 0 || closing(tokens, middle + 1) !== tokens.length - 1) return tokens;
+  const [above, below] = [tokens.slice(at + 2, middle), tokens.slice(middle + 2, -1)];
+  if (![above, below].every((part) => part[0]?.roman && part.every(belongsToUnit))) return tokens;
+  return [...tokens.slice(0, at), ...above, symbol("/"), ...below];
 }
 
 // "thousand dollars" is a number and a unit; a word in front that counts ("5 large boxes") is neither.
@@ -36,6 +47,7 @@ function splitWords(tokens: readonly Token[]): { amount: readonly Token[]; words
 }
 
 function startsUnit({ kind, text, roman, space }: Token, before: Token): boolean {
+  if (is(before, "\\degree") && (text === "C" || text === "F")) return true;
   if (kind !== "word") return false;
   if (is(before, "+", "-", "\\cdot", "/", "^", "_", "=", "\\pm")) return false;
   if (roman) return text.length > 1 || isUnit(text);

@@ -48,9 +48,17 @@ const ONES =
   );
 const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 
-/** @internal The number below one hundred that words name: `eight`, `twenty-one`. */
+/** @internal The number below one thousand that words name: `eight`, `twenty-one`, `two hundred five`. */
 export function namedNumber(words: readonly string[]): number | undefined {
   const parts = words.map((word) => word.toLowerCase()).filter((word) => word !== "-");
+  if (parts[1] !== "hundred") return belowHundred(parts);
+  const hundreds = ONES.indexOf(parts[0]!);
+  const rest = parts.slice(2);
+  const ones = rest.length === 0 && parts.length === 2 ? 0 : belowHundred(rest);
+  return hundreds > 0 && hundreds < 10 && ones !== undefined ? 100 * hundreds + ones : undefined;
+}
+
+function belowHundred(parts: readonly string[]): number | undefined {
   const one = ONES.indexOf(parts.at(-1) ?? "");
   const ten = TENS.indexOf(parts[0] ?? "");
   if (parts.length === 1) return one >= 0 ? one : ten >= 0 ? 10 * (ten + 2) : undefined;

@@ -1,5 +1,5 @@
 import { literal, multiply, ONE, power, type Rational } from "../exact/rational.ts";
-import { closing, is, type Token } from "../normalize/token.ts";
+import { closing, is, type Token, token } from "../normalize/token.ts";
 
 /** @internal A unit as a product of dimensions, with the factor to the base units. */
 export interface Unit {
@@ -18,7 +18,6 @@ time 1 s sec second; 60 min minute; 3600 h hr hour; 86400 day; 604800 week; 3155
 mass 1 kg kilogram; 1e-3 g gram; 1e-6 mg milligram; 0.45359237 lb pound; 0.028349523125 oz ounce; 1e3 ton tonne
 volume 1 L l liter litre; 1e-3 mL ml milliliter millilitre; 3.785411784 gallon gal; 0.946352946 quart; 0.473176473 pint
 money 1 dollar USD; 1e-2 cent
-speed 1 mph; 0.621371192237334 kph kmh
 energy 1 J joule; 1e3 kJ kilojoule; 1e-7 erg; 1.602176634e-19 eV; 4.184 cal calorie
 force 1 N newton; 1e-5 dyne
 power 1 W watt; 1e3 kW kilowatt
@@ -66,7 +65,7 @@ function lookup(word: string): Unit | undefined {
 
 /** @internal Whether a word is the name of a unit. */
 export function isUnit(word: string): boolean {
-  return lookup(word) !== undefined;
+  return lookup(word) !== undefined || COMPOUND.has(word);
 }
 
 /** @internal The unit of an amount of money. */
@@ -81,8 +80,18 @@ const EXPONENTS = new Map([
   ["cubed", 3n],
 ]);
 
+// Units that are written as one word.
+const COMPOUND = new Map(
+  Object.entries({
+    mph: ["mile", "per", "hour"],
+    kph: ["km", "per", "hour"],
+    kmh: ["km", "per", "hour"],
+  }).map(([name, words]) => [name, words.map((word) => token("word", word))]),
+);
+
 /** @internal Reads `km/h`, `square inches`, `m^2`, `meters per second squared`; undefined when a word is no unit. */
-export function readUnit(tokens: readonly Token[]): Unit | undefined {
+export function readUnit(words: readonly Token[]): Unit | undefined {
+  const tokens = words.flatMap((word) => COMPOUND.get(word.text) ?? [word]);
   const dimensions = new Map<string, bigint>();
   let factor: Rational | undefined = ONE;
   let count: Rational | undefined = ONE;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { InputError } from "../errors.ts";
 import type { HubId, HubOptions } from "./hub.ts";
-import { exists } from "./hub-cache.ts";
-import { repositorySnapshot } from "./hub-repository.ts";
+import { exists } from "./cache.ts";
+import { repositorySnapshot } from "./repository.ts";
 
 const DATA = /\.(jsonl|json|parquet)$/i;
 

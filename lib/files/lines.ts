@@ -1,7 +1,7 @@
 import { createReadStream, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
-import { ArgumentError, InputError } from "../../errors.ts";
+import { ArgumentError, InputError } from "../errors.ts";
 
 /** @internal Longest line that is read, in bytes. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { exists, readJsonIn } from "./hub-cache.ts";
-import { type HubRepository, repositorySnapshot } from "./hub-repository.ts";
+import { exists, readJsonIn } from "./cache.ts";
+import { type HubRepository, repositorySnapshot } from "./repository.ts";
 
 /** How far a download is. */
 export interface DownloadProgress {

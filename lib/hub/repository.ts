@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { datasetInfo, downloadFile, HubApiError, listFiles, modelInfo } from "@huggingface/hub";
 import { InputError } from "../errors.ts";
 import type { HubId, HubOptions } from "./hub.ts";
-import { type CacheFolder, openCache, type RemoteFile, type RepositoryKind } from "./hub-cache.ts";
+import { type CacheFolder, openCache, type RemoteFile, type RepositoryKind } from "./cache.ts";
 
 /** @internal A commit of a repository, and how to get its files into the cache. */
 export interface HubRepository {
