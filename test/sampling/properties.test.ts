@@ -120,7 +120,7 @@ describe("sampleTokens", () => {
     const values = normals(width, 11, 2);
     const logits = rowTensor("float64", [...values]);
     const counters = someCounters(1, 5);
-    for (const rule of [{}, { topP: 0.5 }, { topK: 100 }, { minP: 0.01 }]) {
+    for (const rule of [{}, { topP: 0.5, topK: 100_000 }]) {
       const { tokens, logProbs } = await sampleTokens(logits, counters, rule);
       const [expected] = expectedDraws([...values], width, counters, rule);
       expect(tokens[0]).toBe(expected!.token);
