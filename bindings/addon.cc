@@ -41,6 +41,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   registerOptim(env, exports);
   registerPresets(env, exports);
   registerQuant(env, exports);
+  registerSampling(env, exports);
   return exports;
 }
 

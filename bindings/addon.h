@@ -15,5 +15,6 @@ void registerModel(Napi::Env env, Napi::Object exports);
 void registerOptim(Napi::Env env, Napi::Object exports);
 void registerPresets(Napi::Env env, Napi::Object exports);
 void registerQuant(Napi::Env env, Napi::Object exports);
+void registerSampling(Napi::Env env, Napi::Object exports);
 
 }  // namespace minform

@@ -214,6 +214,39 @@ Napi::Value addPerRow(const Napi::CallbackInfo& info) {
   });
 }
 
+// (verifiable, shift, out) -> status
+Napi::Value codeVerifiable(const Napi::CallbackInfo& info) {
+  const Args args(info, Args::kAny);
+  return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    int64_t rows = 0;
+    const T* verifiable = args.array<T>(0, &rows);
+    const double shift = args.number(1);
+    T* out = args.output<T>(2, rows);
+    return args.run(
+        [&] { return advantage<T>().codeVerifiable(rows, verifiable, shift, out); },
+        [&](auto status, auto stream) { cuda::advantageCodeVerifiable(rows, verifiable, shift, out, status, stream); });
+  });
+}
+
+// (rewards, tokenOffsets, mask?, out) -> status
+Napi::Value scorableTokens(const Napi::CallbackInfo& info) {
+  const Args args(info, Args::kAny);
+  return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
+    using T = decltype(kind);
+    const KnownRows known = args.knownRows(1);
+    const Rows tokens = known.rows;
+    const T* rewards = args.array<T>(0, tokens.count);
+    const uint8_t* mask = args.optionalArray<uint8_t>(2, known.total());
+    uint8_t* out = args.output<uint8_t>(3, known.total());
+    return args.run([&] { return advantage<T>().scorableTokens(tokens, rewards, mask, out); },
+                    [&](auto status, auto stream) {
+                      cuda::resetStatus(status, stream);
+                      cuda::advantageScorableTokens(tokens, rewards, mask, out, stream);
+                    });
+  });
+}
+
 // (rewards, kl, tokenOffsets, coefficient, mask?, out) -> status
 Napi::Value klReward(const Napi::CallbackInfo& info) {
   const Args args(info, Args::kAny);
@@ -245,6 +278,8 @@ void registerAdvantage(Napi::Env env, Napi::Object exports) {
   family.Set("optimalBaseline", Napi::Function::New(env, optimalBaseline, "optimalBaseline"));
   family.Set("whiten", Napi::Function::New(env, whiten, "whiten"));
   family.Set("addPerRow", Napi::Function::New(env, addPerRow, "addPerRow"));
+  family.Set("codeVerifiable", Napi::Function::New(env, codeVerifiable, "codeVerifiable"));
+  family.Set("scorableTokens", Napi::Function::New(env, scorableTokens, "scorableTokens"));
   family.Set("klReward", Napi::Function::New(env, klReward, "klReward"));
   exports.Set("advantage", family);
 }

@@ -4,10 +4,8 @@
 #include <vector>
 
 #include "addon.h"
-#include "args.h"
-#include "elements.h"
 #include "minform/cuda/logprob.h"
-#include "promise_worker.h"
+#include "placed_job.h"
 
 namespace minform {
 
@@ -51,18 +49,6 @@ LogProbGradients<T> gradients(const Args& args, size_t index, int64_t rows) {
                                   args.array<T>(index + 2, rows), args.optionalArray<T>(index + 3, rows)};
   if (grads.gradEntropy != nullptr && grads.entropy == nullptr) args.fail(index + 1, "is missing");
   return grads;
-}
-
-// Calls body with the tag of the result type: float64 for float64, float32 for everything narrower.
-template <class Body>
-Napi::Value byResult(Element element, Body body) {
-  return element == Element::float64 ? body(double{}) : body(float{});
-}
-
-// A job on the host; on the device work on the call's stream, and nothing is returned.
-template <class OnHost, class OnGpu>
-Napi::Value runJob(const Args& args, const Napi::CallbackInfo& info, OnHost onHost, OnGpu onGpu) {
-  return args.onDevice() ? args.start(onGpu) : PromiseWorkers::start(info, onHost);
 }
 
 // (logits, element, rows, columns, targets, temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job

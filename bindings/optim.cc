@@ -10,14 +10,15 @@ namespace minform {
 
 namespace {
 
-Napi::Value index(const Args& args, int64_t status) {
-  return Napi::Number::New(args.env(), static_cast<double>(status));
-}
-
 // The word on the device that holds back a step; null on the host.
 int64_t* guardAt(const Args& args, size_t at) { return args.onDevice() ? args.optionalArray<int64_t>(at, 1) : nullptr; }
 
-// (grads, gradScale, guard) -> status
+// A scale on the device: the second of { norm, scale }, or null.
+const double* scaleAt(const Args& args, size_t at) {
+  return args.onDevice() && !args.isMissing(at) ? args.array<double>(at, 2) + 1 : nullptr;
+}
+
+// (grads, gradScale, { norm, scale }?, guard) -> status
 Napi::Value firstUnusable(const Napi::CallbackInfo& info) {
   const Args args(info, Args::kAny);
   return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
@@ -25,17 +26,17 @@ Napi::Value firstUnusable(const Napi::CallbackInfo& info) {
     int64_t count = 0;
     const T* grads = args.array<T>(0, &count);
     const double gradScale = args.number(1);
-    int64_t* guard = guardAt(args, 2);
+    const double* deviceScale = scaleAt(args, 2);
+    int64_t* guard = guardAt(args, 3);
     return args.run([&] { return optim<T>().firstUnusable(grads, count, gradScale); },
                     [&](auto status, auto stream) {
-                      cuda::optimCheckGrads(grads, count, gradScale, nullptr, status, guard, stream);
+                      cuda::optimCheckGrads(grads, count, gradScale, deviceScale, status, guard, stream);
                     });
   });
 }
 
 // (params, grads, firstMoments, secondMoments, step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale,
-// guard)
-// -> status
+// { norm, scale }?, guard) -> status
 Napi::Value adamW(const Napi::CallbackInfo& info) {
   const Args args(info, Args::kAny);
   return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
@@ -51,56 +52,39 @@ Napi::Value adamW(const Napi::CallbackInfo& info) {
                                args.number(8),
                                args.number(9),
                                args.number(10)};
-    const int64_t* guard = guardAt(args, 11);
+    const double* deviceScale = scaleAt(args, 11);
+    const int64_t* guard = guardAt(args, 12);
     return args.run(
         [&] { return optim<T>().adamW(tensor, options); },
-        [&](auto status, auto stream) { cuda::optimAdamW(tensor, options, nullptr, guard, status, stream); });
+        [&](auto status, auto stream) { cuda::optimAdamW(tensor, options, deviceScale, guard, status, stream); });
   });
 }
 
-// On the device only: (maxNorm, { norm, scale }, ...grads); one status word per tensor.
-Napi::Value gradNorm(const Napi::CallbackInfo& info) {
-  const size_t first = 2, words = 2;
+// (maxNorm, { norm, scale }, ...grads) -> status per tensor; on the device one status word per tensor.
+Napi::Value gradNorms(const Napi::CallbackInfo& info) {
+  const size_t first = 2, words = deviceArray(info[1]) == nullptr ? 0 : 2;
   if (info.Length() <= first + words) Args(info).fail(first, "is missing");
   const size_t tensors = info.Length() - first - words;
   const Args args(info, Args::kAny, tensors);
-  if (!args.onDevice()) args.fail(first, "is not on the device");
   return byFloatKind(args, first, [&](auto kind) -> Napi::Value {
     using T = decltype(kind);
     std::vector<const T*> grads(tensors);
-    std::vector<int64_t> counts(tensors);
+    std::vector<int64_t> counts(tensors), statuses(tensors);
     for (size_t i = 0; i < tensors; i++) grads[i] = args.array<T>(first + i, &counts[i]);
+    const auto count = static_cast<int64_t>(tensors);
     const double maxNorm = args.number(0);
-    double* out = args.output<double>(1, 2);
-    return args.start([&](auto status, auto stream) {
-      static_assert(sizeof(cuda::GradNorm) == 2 * sizeof(double), "norm and scale");
-      cuda::optimGradNorm(grads.data(), counts.data(), static_cast<int64_t>(tensors), maxNorm,
-                          reinterpret_cast<cuda::GradNorm*>(out), status, nullptr, stream);
-    });
-  });
-}
-
-// (values, scale) -> sum of squares
-Napi::Value sumOfSquares(const Napi::CallbackInfo& info) {
-  const Args args(info);
-  return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
-    using T = decltype(kind);
-    int64_t count = 0;
-    const T* values = args.array<T>(0, &count);
-    return Napi::Number::New(args.env(), optim<T>().sumOfSquares(values, count, args.number(1)));
-  });
-}
-
-// (values) -> { largest, bad }
-Napi::Value largestMagnitude(const Napi::CallbackInfo& info) {
-  const Args args(info);
-  return byFloatKind(args, 0, [&](auto kind) -> Napi::Value {
-    using T = decltype(kind);
-    int64_t count = 0, bad = kOk;
-    const T* values = args.array<T>(0, &count);
-    Napi::Object result = Napi::Object::New(args.env());
-    result.Set("largest", optim<T>().largestMagnitude(values, count, &bad));
-    result.Set("bad", index(args, bad));
+    static_assert(sizeof(GradNorm) == 2 * sizeof(double), "norm and scale");
+    GradNorm* out = reinterpret_cast<GradNorm*>(args.output<double>(1, 2));
+    if (args.onDevice()) {
+      return args.start([&](auto status, auto stream) {
+        cuda::optimGradNorm(grads.data(), counts.data(), count, maxNorm, out, status, nullptr, stream);
+      });
+    }
+    *out = gradNorm(grads.data(), counts.data(), count, maxNorm, statuses.data());
+    Napi::Array result = Napi::Array::New(args.env(), tensors);
+    for (size_t i = 0; i < tensors; i++) {
+      result.Set(static_cast<uint32_t>(i), Napi::Number::New(args.env(), static_cast<double>(statuses[i])));
+    }
     return result;
   });
 }
@@ -132,9 +116,7 @@ void registerOptim(Napi::Env env, Napi::Object exports) {
   Napi::Object family = Napi::Object::New(env);
   family.Set("firstUnusable", Napi::Function::New(env, firstUnusable, "firstUnusable"));
   family.Set("adamW", Napi::Function::New(env, adamW, "adamW"));
-  family.Set("gradNorm", Napi::Function::New(env, gradNorm, "gradNorm"));
-  family.Set("sumOfSquares", Napi::Function::New(env, sumOfSquares, "sumOfSquares"));
-  family.Set("largestMagnitude", Napi::Function::New(env, largestMagnitude, "largestMagnitude"));
+  family.Set("gradNorm", Napi::Function::New(env, gradNorms, "gradNorm"));
   family.Set("scale", Napi::Function::New(env, scale, "scale"));
   exports.Set("optim", family);
 }

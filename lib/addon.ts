@@ -7,6 +7,7 @@ import type { MetricsKernels } from "./metrics/kernels.ts";
 import type { OptimKernels } from "./optim/kernels.ts";
 import type { PresetKernels } from "./presets/kernels.ts";
 import type { QuantKernels } from "./quant/kernels.ts";
+import type { SamplingKernels } from "./sampling/kernels.ts";
 import type { ModelKernels } from "./train/engine/kernels.ts";
 
 /**
@@ -34,6 +35,7 @@ export interface Addon {
   optim: OptimKernels;
   presets: PresetKernels;
   quant: QuantKernels;
+  sampling: SamplingKernels;
 }
 
 /** @internal A long kernel under way; `cancel` makes it end early with status -2. */

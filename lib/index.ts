@@ -14,4 +14,5 @@ export * from "./metrics/index.ts";
 export * from "./optim/index.ts";
 export * from "./presets/index.ts";
 export * from "./ragged.ts";
+export * from "./sampling/index.ts";
 export type { ResultArray, ResultType, Tensor, TensorArrays, TensorType } from "./tensor.ts";

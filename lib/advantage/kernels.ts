@@ -85,6 +85,8 @@ export interface AdvantageKernels {
     mask: Mask | null,
     out: Values,
   ): number;
+  codeVerifiable(verifiable: Values, shift: number, out: Values): number;
+  scorableTokens(rewards: Values, tokenOffsets: Int32Array, mask: Mask | null, out: Mask): number;
   klReward(
     rewards: Values,
     kl: Values,

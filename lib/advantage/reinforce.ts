@@ -1,6 +1,7 @@
 import { launch } from "../cuda/launch.ts";
+import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
   assertNumber,
@@ -8,8 +9,8 @@ import {
   assertRaggedValues,
   assertStatus,
   assertTypedArray,
+  assertValues,
   checkMask,
-  FLOATS,
   outputLike,
 } from "../validate.ts";
 import { assertFiniteVector } from "./gae.ts";
@@ -101,12 +102,9 @@ export function reinforcePlusPlus<T extends Values>(
 }
 
 /** Options of {@link reinforcePlusPlusBaseline}. */
-export interface ReinforcePlusPlusBaselineOptions<T extends FloatArray>
-  extends Omit<WhiteningOptions<T>, "mask">,
-    GroupOptions {
-  /** One per token: masked-out tokens read nothing, count nowhere and get +0. */
-  mask?: Uint8Array;
-}
+export interface ReinforcePlusPlusBaselineOptions<T extends Values>
+  extends WhiteningOptions<T>,
+    GroupOptions {}
 
 /**
  * REINFORCE++ with a group baseline: every counted token gets `r_i - mean of its group`, then all are whitened over
@@ -120,16 +118,17 @@ export interface ReinforcePlusPlusBaselineOptions<T extends FloatArray>
  * @param offsets - token offsets, one row per response
  * @throws as {@link grpo}
  */
-export function reinforcePlusPlusBaseline<T extends FloatArray>(
+export function reinforcePlusPlusBaseline<T extends Values>(
   rewards: T,
   groups: GroupIds,
   offsets: Int32Array,
   options: ReinforcePlusPlusBaselineOptions<T> = {},
 ): TokenAdvantages<T> {
-  assertTypedArray(rewards, "rewards", FLOATS);
+  assertValues(rewards, "rewards");
   const { advantages: perResponse, stats } = grpo(rewards, groups, { ...options, std: "none", epsilon: 0 });
   assertTokenRows(offsets, rewards.length);
-  const mask = stats.excluded === 0 ? options.mask : withoutUnscorable(rewards, offsets, options.mask);
+  const mask =
+    options.unscorable === "exclude" ? scorableTokens(rewards, offsets, options.mask) : options.mask;
   const values = perResponse as unknown as T;
   const returns = spread(values, offsets, mask, undefined);
   const advantages = spread(values, offsets, mask, options.out);
@@ -137,12 +136,13 @@ export function reinforcePlusPlusBaseline<T extends FloatArray>(
 }
 
 // Responses that could not be scored must not move the statistics of the others.
-function withoutUnscorable(rewards: FloatArray, offsets: Int32Array, mask?: Uint8Array): Uint8Array {
+function scorableTokens(rewards: Values, offsets: Int32Array, mask: Mask | undefined): Mask {
   const total = offsets[rewards.length]!;
-  const kept = checkMask(mask, "mask", total)?.slice() ?? new Uint8Array(total).fill(1);
-  rewards.forEach((reward, i) => {
-    if (Number.isNaN(reward)) kept.fill(0, offsets[i], offsets[i + 1]);
-  });
+  const kept =
+    rewards instanceof DeviceTensor ? rewards.stream.allocate("uint8", [total]) : new Uint8Array(total);
+  const checked = checkMask(mask, "mask", total, rewards);
+  const { scorableTokens: kernel } = addon().advantage;
+  launch("reinforcePlusPlusBaseline", kernel, rewards, offsets, checked, kept);
   return kept;
 }
 

@@ -1,25 +1,24 @@
 import { ArgumentError } from "../errors.ts";
 import { launch } from "../cuda/launch.ts";
+import { type Status, whenKnown } from "../cuda/status.ts";
 import { addon } from "../load.ts";
-import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
+import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
 import {
   allocate,
-  type ArrayName,
   assertLike,
   assertNumber,
   assertOneOf,
-  assertRagged,
   assertRaggedValues,
   assertStatus,
-  assertVector,
+  assertVectorLike,
   checkMask,
   outputLike,
-  typeName,
+  valueAt,
 } from "../validate.ts";
 import { assertFiniteVector } from "./gae.ts";
 
 /** Reward streams of {@link combineRewards}. */
-export interface CombineRewardsOptions<T extends FloatArray> {
+export interface CombineRewardsOptions<T extends Values> {
   /** Credited process rewards, one per token; or one per step, and the verifiable reward joins the last step. */
   process: Ragged<T>;
   /** One per response: 1 solved, 0 not, NaN no reference answer known (adds nothing). */
@@ -31,7 +30,7 @@ export interface CombineRewardsOptions<T extends FloatArray> {
   /** Where it is added: the last counted token (default) or every counted token. */
   place?: "last" | "every";
   /** One per element of `process`: 0 gets +0. */
-  mask?: Uint8Array;
+  mask?: Mask;
   /** Reused for the result; may be the data of `process`. */
   out?: T;
 }
@@ -39,11 +38,12 @@ export interface CombineRewardsOptions<T extends FloatArray> {
 /**
  * Adds the verifiable reward of each response to its process rewards, as a stream of its own: after credit
  * assignment, so that min-form never takes a minimum over it. A response without a counted token gets nothing.
+ * On a GPU a verifiable reward that is none of 0, 1 and NaN is told by the next download.
  *
  * @throws {@link ArgumentError} `ERR_ARGUMENT_TYPE`, `ERR_ARGUMENT_VALUE` for a verifiable reward other than 0, 1 and
  * NaN, `ERR_SHAPE`; {@link NumericError} `ERR_NOT_FINITE` naming row and position
  */
-export function combineRewards<T extends FloatArray>(options: CombineRewardsOptions<T>): Ragged<Owned<T>> {
+export function combineRewards<T extends Values>(options: CombineRewardsOptions<T>): Ragged<Owned<T>> {
   const {
     process,
     verifiable,
@@ -51,21 +51,27 @@ export function combineRewards<T extends FloatArray>(options: CombineRewardsOpti
     verifiableCoding = "minus-one-zero",
     place = "last",
   } = options;
-  assertRagged(process, "process");
+  assertRaggedValues(process, "process");
   assertNumber(coefficient, "coefficient");
   assertOneOf(verifiableCoding, "verifiableCoding", ["zero-one", "minus-one-zero"]);
   assertOneOf(place, "place", ["last", "every"]);
   const rows = process.offsets.length - 1;
-  assertVector(verifiable, "verifiable", rows, [typeName(process.data) as ArrayName]);
-  const added = allocate(process.data, rows);
-  const unsolved = verifiableCoding === "zero-one" ? 0 : -1;
-  verifiable.forEach((value, i) => {
-    if (value !== 0 && value !== 1 && !Number.isNaN(value)) {
-      throw new ArgumentError("ERR_ARGUMENT_VALUE", `verifiable[${i}]: expected 0, 1 or NaN, got ${value}`);
-    }
-    added[i] = Number.isNaN(value) ? 0 : value + unsolved;
+  assertVectorLike(verifiable, "verifiable", rows, process.data, "process.data");
+  const added = allocate(process.data, rows) as Values;
+  const shift = verifiableCoding === "zero-one" ? 0 : -1;
+  const { codeVerifiable } = addon().advantage;
+  assertVerifiable(launch("combineRewards", codeVerifiable, verifiable, shift, added), verifiable);
+  return addPerRow(process, "process", added as T, coefficient, place, options);
+}
+
+function assertVerifiable(status: Status, verifiable: Values): void {
+  whenKnown<Values>(status, { verifiable }, (row, named) => {
+    if (row < 0) return;
+    throw new ArgumentError(
+      "ERR_ARGUMENT_VALUE",
+      `verifiable[${row}]: expected 0, 1 or NaN, got ${valueAt(named.verifiable, row)}`,
+    );
   });
-  return addPerRow(process, "process", added as unknown as T, coefficient, place, options);
 }
 
 /** Options of {@link combineAdvantages}. */

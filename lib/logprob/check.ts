@@ -71,7 +71,8 @@ export function checkResult(
   assertLasting(value as ArrayBufferView, name);
 }
 
-function checkSwitch(value: boolean | undefined, name: string, byDefault: boolean): boolean {
+/** @internal A boolean option, checked. */
+export function checkSwitch(value: boolean | undefined, name: string, byDefault: boolean): boolean {
   if (value === undefined) return byDefault;
   if (typeof value !== "boolean") {
     throw new ArgumentError("ERR_ARGUMENT_TYPE", `${name}: expected a boolean, got ${describe(value)}`);

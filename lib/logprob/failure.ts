@@ -50,7 +50,7 @@ function throwLogits(row: number, data: Elements | null | undefined, shape: Plac
 }
 
 /** @internal Throws for a row of logits without a distribution; on the device also for a target that is no token. */
-export function assertLogits(status: Status, logits: PlacedTensor, targets: Targets): void {
+export function assertLogits(status: Status, logits: PlacedTensor, targets?: Targets): void {
   const shape = shapeOf(logits);
   const vocabulary = logits.dims[1]!;
   whenKnown<Elements | Targets>(status, { logits: logits.data, targets }, (row, suspects) => {

@@ -2,10 +2,13 @@ import { ArgumentError, NumericError } from "../errors.ts";
 import type { NativeArray } from "../cuda/kernels.ts";
 import { launch } from "../cuda/launch.ts";
 import { type Status, whenKnown } from "../cuda/status.ts";
+import { assertLive, assertSamePlace } from "../cuda/place.ts";
 import { DeviceTensor } from "../cuda/tensor.ts";
+import type { DeviceValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Values } from "../ragged.ts";
 import { assertNumber, describe, valueAt } from "../validate.ts";
+import { DeviceScale } from "./scale.ts";
 import { assertDisjoint, checkTensors, type NamedTensor, type TensorList } from "./tensors.ts";
 
 /**
@@ -38,10 +41,10 @@ export interface AdamWOptions {
   /** Decoupled weight decay, >= 0. Default 0.01. */
   weightDecay?: number;
   /**
-   * Multiplies every gradient before use, > 0; default 1. With `min(1, maxNorm / (norm + 1e-6))` from
-   * {@link gradNorm} the step clips without a pass over the gradients of its own.
+   * Multiplies every gradient before use, > 0; default 1. With the scale of {@link clipScale} the step clips without a
+   * pass over the gradients of its own; on a GPU that scale stays there.
    */
-  gradScale?: number;
+  gradScale?: number | DeviceValue<number>;
   /**
    * `false` leaves out the check of the gradients, which reads them once more; for gradients that {@link gradNorm} or
    * {@link clipGradNormInPlace} has just accepted. A NaN is then only found after the step, in the parameters. Default
@@ -90,8 +93,9 @@ export function adamWInPlace<T extends Values>(state: AdamWState<T>, options: Ad
   assertDisjoint([...params, ...grads, ...firstMoments, ...secondMoments]);
   const checked = checkOptions(options);
   const first = params[0]!.data;
+  const scale = checkScale(options.gradScale, first);
   const guard = checked.checkGrads && first instanceof DeviceTensor ? first.stream.guard() : null;
-  if (checked.checkGrads) for (const gradient of grads) assertUsable(gradient, checked.gradScale, guard);
+  if (checked.checkGrads) for (const gradient of grads) assertUsable(gradient, scale, guard);
   for (let i = 0; i < params.length; i++) {
     const status = launch(
       "adamWInPlace",
@@ -106,14 +110,27 @@ export function adamWInPlace<T extends Values>(state: AdamWState<T>, options: Ad
       checked.beta2,
       checked.epsilon,
       checked.weightDecay,
-      checked.gradScale,
+      ...scale,
       guard,
     );
     assertUpdated(status, [params[i]!, firstMoments[i]!, secondMoments[i]!]);
   }
 }
 
-function checkOptions(options: AdamWOptions): Required<AdamWOptions> {
+/** A factor on the host, and one on the device: the second number of a tensor. */
+type GradScale = [host: number, device: DeviceTensor<"float64"> | null];
+
+function checkScale(gradScale: AdamWOptions["gradScale"] = 1, params: Values): GradScale {
+  if (!(gradScale instanceof DeviceScale)) {
+    assertNumber(gradScale, "gradScale", { low: 0, open: true });
+    return [gradScale, null];
+  }
+  assertLive(gradScale.tensor, "gradScale");
+  assertSamePlace(gradScale.tensor, "gradScale", params, "params");
+  return [1, gradScale.tensor];
+}
+
+function checkOptions(options: AdamWOptions): Required<Omit<AdamWOptions, "gradScale">> {
   const {
     step,
     learningRate,
@@ -121,7 +138,6 @@ function checkOptions(options: AdamWOptions): Required<AdamWOptions> {
     beta2 = 0.999,
     epsilon = 1e-8,
     weightDecay = 0.01,
-    gradScale = 1,
     checkGrads = true,
   } = options;
   if (!Number.isSafeInteger(step) || step < 1) {
@@ -132,14 +148,13 @@ function checkOptions(options: AdamWOptions): Required<AdamWOptions> {
   assertDecay(beta2, "beta2");
   assertNumber(epsilon, "epsilon", { low: SMALLEST_EPSILON });
   assertNumber(weightDecay, "weightDecay", { low: 0 });
-  assertNumber(gradScale, "gradScale", { low: 0, open: true });
   if (typeof checkGrads !== "boolean") {
     throw new ArgumentError(
       "ERR_ARGUMENT_TYPE",
       `checkGrads: expected a boolean, got ${describe(checkGrads)}`,
     );
   }
-  return { step, learningRate, beta1, beta2, epsilon, weightDecay, gradScale, checkGrads };
+  return { step, learningRate, beta1, beta2, epsilon, weightDecay, checkGrads };
 }
 
 function assertDecay(value: number, name: string): void {
@@ -151,13 +166,13 @@ function assertDecay(value: number, name: string): void {
 
 function assertUsable(
   { name, data }: NamedTensor<Values>,
-  gradScale: number,
+  scale: GradScale,
   guard: NativeArray | null,
 ): void {
-  const status = launch("adamWInPlace", addon().optim.firstUnusable, data, gradScale, guard);
+  const status = launch("adamWInPlace", addon().optim.firstUnusable, data, ...scale, guard);
   whenKnown<Values>(status, { [name]: data }, (index, named) => {
     if (index < 0) return;
-    const scaled = gradScale === 1 ? "" : ` (times gradScale ${gradScale})`;
+    const scaled = scale[0] === 1 ? "" : ` (times gradScale ${scale[0]})`;
     throw new NumericError(
       "ERR_NOT_FINITE",
       `${name}: expected a finite number with a finite square at index ${index}, got ${valueAt(named[name], index)}${scaled}; nothing was updated`,

@@ -4,7 +4,12 @@ import type { FloatArray, Values } from "../ragged.ts";
 
 /** @internal Kernels of bindings/optim.cc. */
 export interface OptimKernels {
-  firstUnusable(grads: Values, gradScale: number, guard: NativeArray | null): number;
+  firstUnusable(
+    grads: Values,
+    gradScale: number,
+    deviceScale: DeviceTensor<"float64"> | null,
+    guard: NativeArray | null,
+  ): number;
   adamW(
     params: Values,
     grads: Values,
@@ -17,11 +22,12 @@ export interface OptimKernels {
     epsilon: number,
     weightDecay: number,
     gradScale: number,
+    deviceScale: DeviceTensor<"float64"> | null,
     guard: NativeArray | null,
   ): number;
-  /** On the device only. `found` receives { norm, scale }; what follows are the gradients, a word array and a word. */
+  /** `found` receives { norm, scale }. Returns a status per tensor. */
+  gradNorm(maxNorm: number, found: Float64Array, ...grads: FloatArray[]): number[];
+  /** The same on the device; what follows the gradients is a word array and the first of as many words as tensors. */
   gradNorm(maxNorm: number, found: NativeArray, ...gradsAndWords: [...NativeArray[], number]): void;
-  sumOfSquares(values: FloatArray, scale: number): number;
-  largestMagnitude(values: FloatArray): { largest: number; bad: number };
   scale(values: Values, factor: number | DeviceTensor<"float64">): number;
 }

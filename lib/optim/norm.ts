@@ -6,18 +6,16 @@ import { NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, FloatTensor, Values } from "../ragged.ts";
 import { assertNumber, valueAt } from "../validate.ts";
+import { DeviceNorm, DeviceScale, throwBeyond } from "./scale.ts";
 import { assertDisjoint, checkTensors, type NamedTensor, type TensorList } from "./tensors.ts";
 
-/** What {@link clipGradNormInPlace} found and did. */
+/** What {@link clipGradNormInPlace} found and did, and what {@link clipScale} found. */
 export interface ClippedGradients<T extends Values = FloatArray> {
   /** Global L2 norm before clipping, >= 0. */
   readonly norm: PlacedValue<T, number>;
-  /** What the gradients were multiplied by, in [0, 1]; 1 when they were left alone. */
+  /** What the gradients were, or are to be, multiplied by, in [0, 1]; 1 leaves them alone. */
   readonly scale: PlacedValue<T, number>;
 }
-
-// torch.nn.utils.clip_grad_norm_ adds this to the norm.
-const CLIP_EPSILON = 1e-6;
 
 /**
  * Global L2 norm of gradients: the root of the sum of squares over all elements of all tensors.
@@ -32,7 +30,9 @@ const CLIP_EPSILON = 1e-6;
  */
 export function gradNorm<T extends Values>(grads: TensorList<T>): PlacedValue<T, number> {
   const tensors: readonly NamedTensor<Values>[] = checkTensors(grads, "grads");
-  const found = areOnDevice(tensors) ? read(deviceNorm("gradNorm", tensors, 1), 0) : norm(asHost(tensors));
+  const found = areOnDevice(tensors)
+    ? deviceScale("gradNorm", tensors, 1).norm
+    : hostScale(asHost(tensors), 1).norm;
   return found as PlacedValue<T, number>;
 }
 
@@ -45,11 +45,11 @@ function asHost(tensors: readonly NamedTensor<Values>[]): readonly NamedTensor<F
 }
 
 // Norm, and the scale that brings it down to maxNorm.
-function deviceNorm(
+function deviceScale(
   name: string,
   tensors: readonly NamedTensor<FloatTensor>[],
   maxNorm: number,
-): DeviceTensor<"float64"> {
+): { norm: DeviceNorm; scale: DeviceScale } {
   const { stream } = tensors[0]!.data;
   const found = stream.allocate("float64", [2]);
   const arrays = tensors.map(({ data }) => data.array);
@@ -61,17 +61,7 @@ function deviceNorm(
       if (index >= 0) throwBad(tensor, index, valueAt(named[tensor], index));
     });
   }
-  return found;
-}
-
-function read(found: DeviceTensor<"float64">, index: number): { download(): Promise<number> } {
-  return {
-    download: async () => {
-      const value = (await found.download())[index]!;
-      if (Number.isNaN(value)) throwBeyond();
-      return value;
-    },
-  };
+  return { norm: new DeviceNorm(found), scale: new DeviceScale(found) };
 }
 
 function throwBad(name: string, index: number, value: number | undefined): never {
@@ -81,29 +71,34 @@ function throwBad(name: string, index: number, value: number | undefined): never
   );
 }
 
-function throwBeyond(): never {
-  throw new NumericError("ERR_NOT_FINITE", "grads: expected a norm within float64, got more than 1.8e308");
+function hostScale(
+  tensors: readonly NamedTensor<FloatArray>[],
+  maxNorm: number,
+): { norm: number; scale: number } {
+  const found = new Float64Array(2);
+  const statuses = addon().optim.gradNorm(maxNorm, found, ...tensors.map(({ data }) => data));
+  for (const [i, index] of statuses.entries())
+    if (index >= 0) throwBad(tensors[i]!.name, index, tensors[i]!.data[index]);
+  const [norm, scale] = found as unknown as [number, number];
+  if (Number.isNaN(norm)) throwBeyond();
+  return { norm, scale };
 }
 
-function norm(tensors: readonly NamedTensor<FloatArray>[]): number {
-  const { optim } = addon();
-  const sumOfSquares = (scale: number) =>
-    tensors.reduce((sum, { data }) => sum + optim.sumOfSquares(data, scale), 0);
-  const plain = sumOfSquares(1);
-  if (plain >= 1e-280 && plain < Infinity) return Math.sqrt(plain);
-
-  // Zero, underflow, overflow, NaN or infinity: look at the largest element and divide by a power of two near it.
-  let largest = 0;
-  for (const { name, data } of tensors) {
-    const found = optim.largestMagnitude(data);
-    if (found.bad >= 0) throwBad(name, found.bad, data[found.bad]);
-    largest = Math.max(largest, found.largest);
-  }
-  if (largest === 0) return 0;
-  const scale = 2 ** Math.min(1023, Math.max(-1022, Math.floor(Math.log2(largest))));
-  const scaled = Math.sqrt(sumOfSquares(scale)) * scale;
-  if (scaled === Infinity) throwBeyond();
-  return scaled;
+/**
+ * The scale of {@link clipGradNormInPlace} alone: `min(1, maxNorm / (norm + 1e-6))`. As `gradScale` of
+ * {@link adamWInPlace} the step clips without a pass over the gradients of its own, on a GPU without a copy to the host.
+ *
+ * @param grads - gradients, one array or one per tensor
+ * @param maxNorm - > 0, in the unit of the gradients
+ * @throws as {@link gradNorm}, and {@link ArgumentError} `ERR_ARGUMENT_VALUE` for `maxNorm`
+ */
+export function clipScale<T extends Values>(grads: TensorList<T>, maxNorm: number): ClippedGradients<T> {
+  const tensors: readonly NamedTensor<Values>[] = checkTensors(grads, "grads");
+  assertNumber(maxNorm, "maxNorm", { low: 0, open: true });
+  const found = areOnDevice(tensors)
+    ? deviceScale("clipScale", tensors, maxNorm)
+    : hostScale(asHost(tensors), maxNorm);
+  return found as ClippedGradients<T>;
 }
 
 /**
@@ -130,17 +125,17 @@ export function clipGradNormInPlace<T extends Values>(
 }
 
 function clipOnHost(tensors: readonly NamedTensor<FloatArray>[], maxNorm: number): ClippedGradients {
-  const found = norm(tensors);
-  const scale = Math.min(1, maxNorm / (found + CLIP_EPSILON));
-  if (scale < 1) for (const { data } of tensors) addon().optim.scale(data, scale);
-  return { norm: found, scale };
+  const found = hostScale(tensors, maxNorm);
+  if (found.scale < 1) for (const { data } of tensors) addon().optim.scale(data, found.scale);
+  return found;
 }
 
 function clipOnDevice(
   tensors: readonly NamedTensor<FloatTensor>[],
   maxNorm: number,
 ): ClippedGradients<FloatTensor> {
-  const found = deviceNorm("clipGradNormInPlace", tensors, maxNorm);
-  for (const { data } of tensors) launch("clipGradNormInPlace", addon().optim.scale, data, found);
-  return { norm: read(found, 0), scale: read(found, 1) };
+  const found = deviceScale("clipGradNormInPlace", tensors, maxNorm);
+  const { tensor } = found.scale;
+  for (const { data } of tensors) launch("clipGradNormInPlace", addon().optim.scale, data, tensor);
+  return found;
 }

@@ -72,15 +72,38 @@ minform_error byResult(minform_dtype dtype, Body body) {
 
 inline Element elementOf(minform_dtype dtype) { return static_cast<Element>(dtype); }
 
+inline bool onHost(const minform_call* call) { return call != nullptr && call->device == MINFORM_HOST; }
+
 // Rows of a ragged array, whose offsets are checked when they can be read.
 inline Rows rowsOf(const minform_call* call, const int32_t* offsets, int64_t rows, int64_t total) {
   require(offsets != nullptr && rows >= 1, "offsets: expected those of at least one row");
   require(total >= 0 && total <= 2147483647, "total: expected a count below 2^31");
-  if (call != nullptr && call->device == MINFORM_HOST) {
+  if (onHost(call)) {
     require(offsets[0] == 0 && offsets[rows] == total, "offsets: expected 0 first and total last");
     for (int64_t row = 0; row < rows; row++) require(offsets[row] <= offsets[row + 1], "offsets: expected no fall");
   }
   return {offsets, rows};
+}
+
+// Extents of a matrix.
+inline void checkExtents(int64_t rows, int64_t columns) {
+  require(rows >= 1 && rows <= 2147483647 && columns >= 1 && columns <= 2147483647,
+          "rows, vocabulary: expected extents in [1, 2^31)");
+}
+
+// Steps of the rows of `tokens`, whose last tokens are checked when they can be read: kernels write between them.
+inline Rows stepsOf(const minform_call* call, const Rows& tokens, const int32_t* offsets, int64_t total,
+                    const int32_t* ends) {
+  const Rows steps = rowsOf(call, offsets, tokens.count, total);
+  require(ends != nullptr, "step_ends: expected memory, got NULL");
+  for (int64_t row = 0; onHost(call) && row < steps.count; row++) {
+    int64_t previous = -1;
+    for (int64_t step = steps.begin(row); step < steps.end(row); step++) {
+      require(ends[step] > previous && ends[step] < tokens.length(row), "step_ends: expected to rise within their row");
+      previous = ends[step];
+    }
+  }
+  return steps;
 }
 
 }  // namespace minform::c

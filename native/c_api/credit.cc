@@ -72,3 +72,31 @@ minform_error minform_returns(const minform_call* call, minform_dtype dtype, dou
     });
   });
 }
+
+minform_error minform_place_steps(const minform_call* call, minform_dtype dtype, minform_place place, int64_t rows,
+                                  int64_t total_tokens, const int32_t* token_offsets, int64_t total_steps,
+                                  const int32_t* step_offsets, const int32_t* step_ends, const void* values,
+                                  const uint8_t* zero_at, const uint8_t* mask, void* out) {
+  return guarded([&] {
+    require(place == MINFORM_AT_END || place == MINFORM_OVER_SPAN, "place: expected a minform_place");
+    require(values != nullptr && out != nullptr, "values, out: expected memory, got NULL");
+    const Rows tokens = rowsOf(call, token_offsets, rows, total_tokens);
+    const Rows steps = stepsOf(call, tokens, step_offsets, total_steps, step_ends);
+    return byFloat(dtype, [&](auto kind) {
+      using T = decltype(kind);
+      const auto where = static_cast<Place>(place);
+      const T* from = static_cast<const T*>(values);
+      T* to = static_cast<T*>(out);
+      return run(
+          call,
+          [&] {
+            credit<T>().placeSteps(tokens, steps, step_ends, from, where, zero_at, mask, to);
+            return kOk;
+          },
+          [&](auto status, auto stream) {
+            cuda::resetStatus(status, stream);
+            cuda::creditPlaceSteps(tokens, steps, step_ends, from, where, zero_at, mask, to, stream);
+          });
+    });
+  });
+}

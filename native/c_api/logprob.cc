@@ -11,11 +11,10 @@ namespace {
 const CancelFlag kGoOn{false};
 
 void checkRows(const minform_call* call, int64_t rows, int64_t vocabulary, const int32_t* targets, double temperature) {
-  require(rows >= 1 && rows <= 2147483647 && vocabulary >= 1 && vocabulary <= 2147483647,
-          "rows, vocabulary: expected extents in [1, 2^31)");
+  checkExtents(rows, vocabulary);
   require(temperature >= 1e-6 && temperature <= 1e6, "temperature: expected a number in [1e-6, 1e6]");
   require(targets != nullptr, "targets: expected memory, got NULL");
-  if (call == nullptr || call->device != MINFORM_HOST) return;
+  if (!onHost(call)) return;
   for (int64_t row = 0; row < rows; row++) {
     require(targets[row] >= 0 && targets[row] < vocabulary, "targets: expected ids in [0, vocabulary)");
   }
@@ -107,7 +106,7 @@ minform_error minform_linear_log_probs_backward(const minform_call* call, minfor
                                                 const void* weight, const void* bias, const int32_t* targets,
                                                 double temperature, const double* log_sum_exp, const void* entropy,
                                                 const void* grad_log_probs, const void* grad_entropy, void* grad_hidden,
-                                                void* grad_weight, void* grad_bias) {
+                                                void* grad_weight, void* grad_bias, int32_t accumulate) {
   return guarded([&] {
     require(grad_hidden != nullptr && grad_weight != nullptr, "grad_hidden, grad_weight: expected memory, got NULL");
     require((grad_bias != nullptr) == (bias != nullptr), "grad_bias: expected it exactly beside a bias");
@@ -117,7 +116,7 @@ minform_error minform_linear_log_probs_backward(const minform_call* call, minfor
       const LinearInput in = headOf(dtype, rows, width, vocabulary, hidden, weight, bias);
       const auto grads = gradientsOf<T>(log_sum_exp, entropy, grad_log_probs, grad_entropy);
       const LinearGradients<T> out{static_cast<T*>(grad_hidden), static_cast<T*>(grad_weight),
-                                   static_cast<T*>(grad_bias)};
+                                   static_cast<T*>(grad_bias), accumulate != 0};
       return run(
           call, [&] { return logprob<T>().linearBackward(in, targets, temperature, grads, out, kGoOn); },
           [&](auto status, auto stream) {

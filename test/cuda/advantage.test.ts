@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import {
   combineAdvantages,
+  combineRewards,
   cuda,
   type DeviceValue,
   gae,
@@ -40,6 +41,14 @@ interface Batch {
   squares: Tokens;
 }
 
+// 0, 1 and "no answer known" per response.
+const verifiable = ({ a }: Batch, place: (values: never) => never) => {
+  const values = Float64Array.of(1, 0, Number.NaN, 1, 0, Number.NaN);
+  const single =
+    (a.data as { type?: string }).type === "float32" || (a.data as unknown) instanceof Float32Array;
+  return place((single ? Float32Array.from(values) : values) as never) as Float64Array;
+};
+
 const estimators: Record<string, (batch: Batch, place: (values: never) => never) => unknown> = {
   "rloo of outcomes": ({ row }) => rloo(row, groups),
   grpo: ({ row }) => grpo(row, groups, { singleton: "raw" }),
@@ -65,8 +74,26 @@ const estimators: Record<string, (batch: Batch, place: (values: never) => never)
   whiten: ({ a }) => whiten(a, { mask, shiftMean: false }),
   klReward: ({ a, b }) => klReward(a, b, { coefficient: 0.3, mask }),
   combineAdvantages: ({ a, row }) => combineAdvantages({ tokens: a, responses: row, coefficient: 2, mask }),
+  "combineRewards, minus one and zero, on the last token": (batch, place) => ({
+    rewards: combineRewards({ process: batch.a, verifiable: verifiable(batch, place), coefficient: 2, mask }),
+  }),
+  "combineRewards, zero and one, on every token": (batch, place) => ({
+    rewards: combineRewards({
+      process: batch.a,
+      verifiable: verifiable(batch, place),
+      verifiableCoding: "zero-one",
+      place: "every",
+    }),
+  }),
   remax: ({ a, row }) => remax(a, row, { mask }),
   "reinforce++": ({ a }) => reinforcePlusPlus(a, { gamma: 0.9, mask }),
+  "reinforce++ with a baseline": ({ a, row }) => reinforcePlusPlusBaseline(row, groups, a.offsets, { mask }),
+  "reinforce++ with a baseline, some unscorable": (batch, place) =>
+    reinforcePlusPlusBaseline(verifiable(batch, place), groups, batch.a.offsets, {
+      mask,
+      singleton: "raw",
+      unscorable: "exclude",
+    }),
 };
 
 function batchOf(type: "float32" | "float64", place: (values: never) => never): Batch {
@@ -118,9 +145,23 @@ describeEmulated("advantages on the device", () => {
     await expect(stats.download()).rejects.toThrow(/^groups: .*row 4 alone in group "c"/);
   });
 
-  it("what has no kernel refuses tensors", () => {
-    expect(() =>
-      reinforcePlusPlusBaseline(gpu.zeros("float64", [6]) as never, groups, of(1, "float64").offsets),
-    ).toThrow(/^rewards: expected Float32Array or Float64Array, got DeviceTensor<float64>/);
+  it("a verifiable reward that is none is told by the next download", async () => {
+    const process = gpu.upload(ragged([[1], [2]]));
+    combineRewards({ process, verifiable: gpu.upload(Float64Array.of(1, 0.5)) });
+    await expect(gpu.synchronize()).rejects.toThrow(
+      /^combineRewards: verifiable\[1\]: expected 0, 1 or NaN, got 0.5$/,
+    );
+    expect(() => combineRewards({ process, verifiable: Float64Array.of(1, 0) as never })).toThrow(
+      /^verifiable: expected memory on the device as process.data is/,
+    );
+  });
+
+  it("a mask on the device does what it does on the host", async () => {
+    const rewards = gpu.upload(Float64Array.of(1, Number.NaN, 2, 3, 4, 5));
+    const { offsets } = of(1, "float64");
+    const run = (given: never) =>
+      reinforcePlusPlusBaseline(rewards, groups, offsets, { mask: given, unscorable: "exclude" });
+    const [a, b] = [run(mask as never), run(gpu.upload(mask) as never)];
+    expect(await hostOf(a.advantages)).toEqual(await hostOf(b.advantages));
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type AdamWOptions, adamWInPlace, clipGradNormInPlace, gradNorm } from "../../lib/index.ts";
+import {
+  type AdamWOptions,
+  adamWInPlace,
+  clipGradNormInPlace,
+  clipScale,
+  gradNorm,
+} from "../../lib/index.ts";
 import { errorCode, expectSameBits } from "../support/compare.ts";
 
 const fresh = () => ({
@@ -111,6 +117,7 @@ describe("optim: bad input", () => {
     ],
     ["overlapping gradients", () => clipGradNormInPlace([shared, shared], 1), "ERR_ARGUMENT_VALUE"],
     ["a negative maxNorm", () => clipGradNormInPlace(shared, -1), "ERR_ARGUMENT_VALUE"],
+    ["a clip scale of 0", () => clipScale(shared, 0), "ERR_ARGUMENT_VALUE"],
     ["a NaN maxNorm", () => clipGradNormInPlace(shared, Number.NaN), "ERR_ARGUMENT_VALUE"],
     [
       "shared memory",

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   adamWInPlace,
   clipGradNormInPlace,
+  clipScale,
   type FloatArray,
   getNumThreads,
   gradNorm,
@@ -211,6 +212,17 @@ describe("gradNorm and clipGradNormInPlace", () => {
       const again = run(count);
       expectSameBits([again.norm, again.scale], [once.norm, once.scale]);
       for (const [i, copy] of again.copies.entries()) expectSameBits(copy, once.copies[i]!);
+    }
+  });
+
+  it("clipScale tells what clipGradNormInPlace does, and writes nothing", () => {
+    for (const maxNorm of [0.5, 1e6]) {
+      const data = noise(new Float32Array(1000), 12);
+      const before = data.slice();
+      const told = clipScale([data], maxNorm);
+      expectSameBits(data, before);
+      expect(told).toEqual(clipGradNormInPlace([data], maxNorm));
+      expect(told.scale).toBe(Math.min(1, maxNorm / (told.norm + 1e-6)));
     }
   });
 

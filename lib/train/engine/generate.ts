@@ -2,12 +2,13 @@ import { ArgumentError, NumericError } from "../../errors.ts";
 import { runJob } from "../../job.ts";
 import { addon } from "../../load.ts";
 import type { RaggedInts } from "../../model/types.ts";
-import { assertCount, assertNumber } from "../../validate.ts";
+import { checkRule, type SamplingRule } from "../../sampling/rule.ts";
+import { assertCount } from "../../validate.ts";
 import type { NativeEngine, ParameterArguments } from "./kernels.ts";
 import { checkIndices } from "./pass.ts";
 
 /** How sequences are drawn. */
-export interface GenerateOptions {
+export interface GenerateOptions extends SamplingRule {
   /** Sequences per prompt. Default 1. */
   readonly samples?: number;
   /** Number of the first sample of every prompt: sample s here is sample `firstSample + s`. Default 0. */
@@ -16,16 +17,6 @@ export interface GenerateOptions {
   readonly maxTokens: number;
   /** Ids after which a sequence ends; the id is part of it. Default none. */
   readonly stopIds?: readonly number[];
-  /** Divides the logits; 0 takes the most likely token. Default 1. */
-  readonly temperature?: number;
-  /** Draw among so many of the most likely tokens; 0 for all. Default 0. */
-  readonly topK?: number;
-  /** Draw among the most likely tokens that together have this probability; in (0, 1]. Default 1. */
-  readonly topP?: number;
-  /** Draw among tokens with at least this share of the most likely one's probability; in [0, 1]. Default 0. */
-  readonly minP?: number;
-  /** An integer >= 0. Default 0. */
-  readonly seed?: number;
   /** Sequences under way at a time; bounds the memory of the cache. Default 256. */
   readonly batch?: number;
   /** Aborts the work. */
@@ -49,18 +40,14 @@ export interface Generated {
 
 /** @internal Options with defaults, checked. */
 export function checkGenerate(options: GenerateOptions, vocabulary: number) {
-  const { samples = 1, firstSample = 0, maxTokens, stopIds = [], seed = 0, batch = 256, signal } = options;
-  const { temperature = 1, topK = 0, topP = 1, minP = 0 } = options;
+  const { samples = 1, firstSample = 0, maxTokens, stopIds = [], batch = 256, signal } = options;
   for (const [name, value] of Object.entries({ samples, maxTokens, batch })) {
     assertCount(value, name);
     if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
   }
-  for (const [name, value] of Object.entries({ firstSample, topK, seed })) assertCount(value, name);
-  if (temperature !== 0) assertNumber(temperature, "temperature", { low: 1e-6, high: 1e6 });
-  assertNumber(topP, "topP", { low: 0, high: 1, open: true });
-  assertNumber(minP, "minP", { low: 0, high: 1 });
+  assertCount(firstSample, "firstSample");
   checkIndices(Int32Array.from(stopIds), "stopIds", vocabulary);
-  return { samples, firstSample, maxTokens, stopIds, seed, batch, signal, temperature, topK, topP, minP };
+  return { samples, firstSample, maxTokens, stopIds, batch, signal, ...checkRule(options) };
 }
 
 /** @internal Runs a generation on checked arguments. */
@@ -71,7 +58,7 @@ export async function generate(
   prompts: RaggedInts,
   options: ReturnType<typeof checkGenerate>,
 ): Promise<Generated> {
-  const { samples, firstSample, maxTokens, seed } = options;
+  const { samples, firstSample, maxTokens, rule, seed } = options;
   const rows = (prompts.offsets.length - 1) * samples;
   const promptOf = Int32Array.from({ length: rows }, (_, row) => Math.floor(row / samples));
   const sampleOf = Int32Array.from({ length: rows }, (_, row) => firstSample + (row % samples));
@@ -88,11 +75,8 @@ export async function generate(
       prompts.offsets,
       promptOf,
       sampleOf,
-      Int32Array.of(seed | 0, Math.floor(seed / 2 ** 32) | 0),
-      options.temperature,
-      options.topK,
-      options.topP,
-      options.minP,
+      Int32Array.from(seed),
+      ...rule,
       Int32Array.from(options.stopIds),
       maxTokens,
       options.batch,

@@ -4,6 +4,7 @@ import { addon } from "../../load.ts";
 import type { ModelConfig } from "../../model/config.ts";
 import { ropeFrequencies } from "../../model/frequencies.ts";
 import type { RaggedInts } from "../../model/types.ts";
+import { MAX_VOCABULARY } from "../../sampling/rule.ts";
 import { assertOneOf, assertRagged } from "../../validate.ts";
 import { checkGenerate, generate, type Generated, type GenerateOptions } from "./generate.ts";
 import { type EngineHeads, lmHead, Readout } from "./heads.ts";
@@ -17,9 +18,6 @@ import {
   Tensor,
 } from "./parameters.ts";
 import { checkIndices, Pass, type PassOwner } from "./pass.ts";
-
-// What sampling can sum exactly.
-const MAX_VOCABULARY = 2 ** 18;
 
 /** What a forward pass keeps for the backward pass; see {@link ForwardOptions.keep}. */
 export const KEEP = ["nothing", "inputs", "activations"] as const;

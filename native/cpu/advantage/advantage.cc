@@ -14,6 +14,8 @@ static void fill(AdvantageKernels<T>& kernels) {
   kernels.optimalBaseline = optimalBaseline<T>;
   kernels.whiten = whiten<T>;
   kernels.addPerRow = addPerRow<T>;
+  kernels.codeVerifiable = codeVerifiable<T>;
+  kernels.scorableTokens = scorableTokens<T>;
   kernels.klReward = klReward<T>;
 }
 void advantageTable(AdvantageKernels<float>& kernels) { fill(kernels); }

@@ -85,6 +85,10 @@ int64_t whiten(const WhitenRule&, int64_t, const T*, const uint8_t*, T*);
 template <class T>
 int64_t addPerRow(const Rows&, const T*, const T*, double, Spread, const uint8_t*, T*);
 template <class T>
+int64_t codeVerifiable(int64_t, const T*, double, T*);
+template <class T>
+int64_t scorableTokens(const Rows&, const T*, const uint8_t*, uint8_t*);
+template <class T>
 int64_t klReward(const Rows&, const T*, const T*, double, const uint8_t*, T*);
 
 }  // namespace MINFORM_ISA

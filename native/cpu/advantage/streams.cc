@@ -1,4 +1,4 @@
-// Sums of reward streams: a value per response onto its tokens, and the KL penalty in the reward.
+// Sums of reward streams: a value per response onto its tokens, verifiable rewards, and the KL penalty in the reward.
 #include "family.h"
 
 namespace minform {
@@ -41,6 +41,26 @@ int64_t addPerRow(const Rows& tokens, const T* base, const T* perRow, double sca
 }
 
 template <class T>
+int64_t codeVerifiable(int64_t rows, const T* verifiable, double shift, T* out) {
+  int64_t bad = kOk;
+  for (int64_t row = 0; row < rows; row++) {
+    const T value = verifiable[row];
+    if (bad == kOk && !isNaN(value) && value != 0 && value != 1) bad = row;
+    out[row] = isNaN(value) ? T(0) : static_cast<T>(value + shift + 0.0);
+  }
+  return bad;
+}
+
+template <class T>
+int64_t scorableTokens(const Rows& tokens, const T* rewards, const uint8_t* mask, uint8_t* out) {
+  for (int64_t row = 0; row < tokens.count; row++) {
+    const bool scorable = !isNaN(rewards[row]);
+    for (int64_t i = tokens.begin(row); i < tokens.end(row); i++) out[i] = scorable && trained(mask, i) ? 1 : 0;
+  }
+  return kOk;
+}
+
+template <class T>
 int64_t klReward(const Rows& tokens, const T* rewards, const T* kl, double coefficient, const uint8_t* mask, T* out) {
   Scratch<int64_t> status(tokens.count);
   parallelRows(tokens, 1 << 15, [&](int64_t row) {
@@ -57,6 +77,10 @@ int64_t klReward(const Rows& tokens, const T* rewards, const T* kl, double coeff
 
 template int64_t addPerRow(const Rows&, const float*, const float*, double, Spread, const uint8_t*, float*);
 template int64_t addPerRow(const Rows&, const double*, const double*, double, Spread, const uint8_t*, double*);
+template int64_t codeVerifiable(int64_t, const float*, double, float*);
+template int64_t codeVerifiable(int64_t, const double*, double, double*);
+template int64_t scorableTokens(const Rows&, const float*, const uint8_t*, uint8_t*);
+template int64_t scorableTokens(const Rows&, const double*, const uint8_t*, uint8_t*);
 template int64_t klReward(const Rows&, const float*, const float*, double, const uint8_t*, float*);
 template int64_t klReward(const Rows&, const double*, const double*, double, const uint8_t*, double*);
 

@@ -133,6 +133,13 @@ struct AdvantageKernels {
   int64_t (*addPerRow)(const Rows& tokens, const T* base, const T* perRow, double scale, Spread spread,
                        const uint8_t* mask, T* out);
 
+  // Verifiable rewards as they are added: 1 and 0 give 1 + shift and 0 + shift, NaN (no answer known) gives 0. Anything
+  // else is reported as its row.
+  int64_t (*codeVerifiable)(int64_t rows, const T* verifiable, double shift, T* out);
+
+  // The mask without the tokens of rows whose reward is NaN; kOk.
+  int64_t (*scorableTokens)(const Rows& tokens, const T* rewards, const uint8_t* mask, uint8_t* out);
+
   // out = rewards - coefficient * kl. `out` may be either.
   int64_t (*klReward)(const Rows& tokens, const T* rewards, const T* kl, double coefficient, const uint8_t* mask,
                       T* out);

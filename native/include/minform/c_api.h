@@ -5,8 +5,11 @@
  * minform_call names, small structs and scalars are on the host. Arrays are dense; a ragged array of `rows` rows is
  * its data and rows + 1 offsets, which start at 0, never fall and end at `total`, the length of the data. Offsets,
  * indices and targets are trusted: those on the host are checked, those on the device are not, except for targets.
- * Pointers marked "or NULL" may be left out. What is computed, and how precisely, is in the headers of the families:
- * minform/credit.h, advantage.h, logprob.h, loss.h, optim.h, and their twins in minform/cuda/.
+ * Pointers marked "or NULL" may be left out. A mask is one byte per element: 0 leaves it out, and its results are 0.
+ * `const void*` and `void*` are arrays of the call's dtype. How precise results are is in the headers of the families:
+ * minform/credit.h, advantage.h, logprob.h, loss.h, optim.h, sampling.h, and their twins in minform/cuda/.
+ *
+ * This header has what all calls share; the functions are in minform/c_api/, which it includes.
  *
  * Thread safety: any function may be called from any thread.
  */
@@ -69,101 +72,15 @@ MINFORM_API int32_t minform_cuda_devices(char* reason, uint64_t capacity);
 /* Threads of host calls, for the process; at least 1. */
 MINFORM_API minform_error minform_set_num_threads(int32_t threads);
 
-/* -- credit ------------------------------------------------------------------------------------------------------ */
-
-typedef enum minform_credit_form {
-  MINFORM_MIN_FORM = 0,        /* parameter: temperature > 0 */
-  MINFORM_STRICT_MIN_FORM = 1, /* parameter: unused, as for the forms below that do not say otherwise */
-  MINFORM_GAMMA_DECAY = 2,     /* parameter: gamma in [0, 1]; by token with step_ends */
-  MINFORM_SUM = 3,
-  MINFORM_MEAN = 4,
-  MINFORM_PRODUCT = 5
-} minform_credit_form;
-
-/* Per step: credited rewards and returns; per row: outcomes; per step and only of MIN_FORM: weights, or NULL. */
-MINFORM_API minform_error minform_credit(const minform_call* call, minform_dtype dtype, minform_credit_form form,
-                                         double parameter, int64_t rows, int64_t total, const int32_t* offsets,
-                                         const void* step_rewards, const uint8_t* mask /* or NULL */,
-                                         const int32_t* step_ends /* or NULL */, void* rewards, void* returns,
-                                         void* outcomes, void* weights);
-
-/* Gradient of MIN_FORM with respect to the step rewards; at least one of the upstream gradients. */
-MINFORM_API minform_error minform_min_form_backward(const minform_call* call, minform_dtype dtype, double temperature,
-                                                    int64_t rows, int64_t total, const int32_t* offsets,
-                                                    const void* step_rewards, const uint8_t* mask /* or NULL */,
-                                                    const void* grad_rewards /* or NULL */,
-                                                    const void* grad_returns /* or NULL */,
-                                                    const void* grad_outcomes /* or NULL */, void* grad_step_rewards);
-
-/* Reward-to-go over the counted tokens. */
-MINFORM_API minform_error minform_returns(const minform_call* call, minform_dtype dtype, double gamma, int64_t rows,
-                                          int64_t total, const int32_t* offsets, const void* rewards,
-                                          const uint8_t* mask /* or NULL */, void* returns);
-
-/* -- advantages -------------------------------------------------------------------------------------------------- */
-
-/* Leave-one-out: one reward per response, its group in [0, group_count). Responses alone in their group get 0. */
-MINFORM_API minform_error minform_rloo(const minform_call* call, minform_dtype dtype, int64_t rows, const void* rewards,
-                                       const int32_t* groups, int64_t group_count, void* advantages);
-
-MINFORM_API minform_error minform_gae(const minform_call* call, minform_dtype dtype, double gamma, double lambda,
-                                      int64_t rows, int64_t total, const int32_t* offsets, const void* rewards,
-                                      const void* values, const uint8_t* mask /* or NULL */,
-                                      const void* bootstrap /* per row, or NULL */, void* advantages, void* returns);
-
-/* -- log-probs --------------------------------------------------------------------------------------------------- */
-
-/* logits [rows, vocabulary]; results are float64 for float64 logits, else float32; log_sum_exp is always float64. */
-MINFORM_API minform_error minform_token_log_probs(const minform_call* call, minform_dtype dtype, int64_t rows,
-                                                  int64_t vocabulary, const void* logits, const int32_t* targets,
-                                                  double temperature, void* log_probs, void* entropy /* or NULL */,
-                                                  void* sum_squared_probs /* or NULL */, double* log_sum_exp);
-
-/* grad_logits has the type of the logits and may be their memory. grad_entropy needs entropy. */
-MINFORM_API minform_error minform_token_log_probs_backward(const minform_call* call, minform_dtype dtype, int64_t rows,
-                                                           int64_t vocabulary, const void* logits,
-                                                           const int32_t* targets, double temperature,
-                                                           const double* log_sum_exp, const void* entropy /* or NULL */,
-                                                           const void* grad_log_probs,
-                                                           const void* grad_entropy /* or NULL */, void* grad_logits);
-
-/* Of logits = hidden weight^T + bias, which are never held: hidden [rows, width], weight [vocabulary, width], all of
- * the dtype. */
-MINFORM_API minform_error minform_linear_log_probs(const minform_call* call, minform_dtype dtype, int64_t rows,
-                                                   int64_t width, int64_t vocabulary, const void* hidden,
-                                                   const void* weight, const void* bias /* or NULL */,
-                                                   const int32_t* targets, double temperature, void* log_probs,
-                                                   void* entropy /* or NULL */, void* sum_squared_probs /* or NULL */,
-                                                   double* log_sum_exp);
-
-/* Gradients are float64 for float64 inputs, else float32; grad_bias exactly when there is a bias. */
-MINFORM_API minform_error minform_linear_log_probs_backward(
-    const minform_call* call, minform_dtype dtype, int64_t rows, int64_t width, int64_t vocabulary, const void* hidden,
-    const void* weight, const void* bias /* or NULL */, const int32_t* targets, double temperature,
-    const double* log_sum_exp, const void* entropy /* or NULL */, const void* grad_log_probs,
-    const void* grad_entropy /* or NULL */, void* grad_hidden, void* grad_weight, void* grad_bias /* or NULL */);
-
-/* -- losses ------------------------------------------------------------------------------------------------------ */
-
-/* PPO's clipped loss, aggregated as the mean over counted tokens: bounds of the ratio, e.g. 0.8 and 1.2; dual_clip and
- * log_ratio_clamp as INFINITY and 20 for none and the usual. denominator NAN: the tokens counted here. One advantage
- * per token. `loss` receives the value at the side of the call. */
-MINFORM_API minform_error minform_ppo_loss(const minform_call* call, minform_dtype dtype, double low, double high,
-                                           double dual_clip, double log_ratio_clamp, double denominator, int64_t rows,
-                                           int64_t total, const int32_t* offsets, const void* log_probs,
-                                           const void* old_log_probs, const void* advantages,
-                                           const uint8_t* mask /* or NULL */, void* grad_log_probs, double* loss);
-
-/* -- optimiser --------------------------------------------------------------------------------------------------- */
-
-/* One AdamW step in place; step counts from 1. Gradients are checked first: a bad one changes nothing. */
-MINFORM_API minform_error minform_adamw(const minform_call* call, minform_dtype dtype, int64_t count, int64_t step,
-                                        double learning_rate, double beta1, double beta2, double epsilon,
-                                        double weight_decay, double grad_scale, void* params, const void* grads,
-                                        void* first_moments, void* second_moments);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "minform/c_api/advantage.h"
+#include "minform/c_api/credit.h"
+#include "minform/c_api/logprob.h"
+#include "minform/c_api/loss.h"
+#include "minform/c_api/optim.h"
+#include "minform/c_api/sampling.h"
 
 #endif

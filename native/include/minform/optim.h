@@ -51,4 +51,14 @@ struct OptimKernels {
 template <class T>
 const OptimKernels<T>& optim();
 
+struct GradNorm {
+  double norm;   // NaN where a gradient is not finite or the norm is beyond float64
+  double scale;  // min(1, maxNorm / (norm + 1e-6)); 1 where the norm is NaN
+};
+
+// Global L2 norm over `tensors` arrays, and the scale that brings it down to maxNorm. status[i]: the first NaN or
+// infinity of tensor i, or kOk.
+template <class T>
+GradNorm gradNorm(const T* const* grads, const int64_t* counts, int64_t tensors, double maxNorm, int64_t* status);
+
 }  // namespace minform

@@ -20,6 +20,9 @@
 
 namespace minform {
 
+// More would let sums of weights overflow.
+constexpr int64_t kMaxSamplingColumns = int64_t{1} << 18;
+
 struct SamplingRule {
   double temperature;  // 0: the most likely token
   int64_t topK;        // 0: all
@@ -37,7 +40,7 @@ struct SamplingOutput {
 template <class T>
 struct SamplingKernels {
   // Returns kOk, the first row without a defined distribution (a NaN or +Infinity logit, or only -Infinity ones), or
-  // any value once `cancelled` is set. At most 2^18 columns.
+  // any value once `cancelled` is set. At most kMaxSamplingColumns columns.
   int64_t (*sample)(const Matrix& logits, const SamplingRule& rule, uint64_t seed, const RandomCounter* counters,
                     const SamplingOutput<T>& out, const CancelFlag& cancelled);
 };

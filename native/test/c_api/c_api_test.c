@@ -47,18 +47,86 @@ static void credit(void) {
 
 static void advantages(void) {
   const float rewards[] = {1, 0, 4, 2};
-  const int32_t groups[] = {0, 0, 1, 0};
-  float rloo[4];
-  CHECK(minform_rloo(&host, MINFORM_FLOAT32, 4, rewards, groups, 2, rloo) == MINFORM_OK);
-  CHECK(rloo[0] == 0.0f && rloo[1] == -1.5f && rloo[2] == 0.0f && rloo[3] == 1.5f);
+  const int32_t index[] = {0, 0, 1, 0};
+  const minform_groups groups = {index, 2, 0, 0}, raw = {index, 2, 1, 0};
+  const double lengths[] = {1, 1, 5, 2};
+  minform_group_stats stats;
+  float each[4];
+  CHECK(minform_outcomes(&host, MINFORM_FLOAT32, MINFORM_RLOO, MINFORM_STD_NONE, 0, 1, 4, rewards, NULL, &groups, each,
+                         &stats) == MINFORM_OK);
+  CHECK(each[0] == 0.0f && each[1] == -1.5f && each[2] == 0.0f && each[3] == 1.5f);
+  CHECK(stats.groups == 2 && stats.singletons == 1 && stats.zero_variance == 0 && stats.excluded == 0 &&
+        stats.first_singleton == 2);
+  CHECK(minform_outcomes(&host, MINFORM_FLOAT32, MINFORM_GRPO, MINFORM_STD_GROUP, 0, 1, 4, rewards, NULL, &raw, each,
+                         NULL) == MINFORM_OK);
+  CHECK(each[0] == 0.0f && each[1] == -1.0f && each[2] == 4.0f && each[3] == 1.0f);
+  CHECK(minform_outcomes(&host, MINFORM_FLOAT32, MINFORM_PASS_K, MINFORM_STD_NONE, 0, 1, 4, rewards, NULL, &groups,
+                         each, NULL) == MINFORM_OK);
+  CHECK(each[0] == 0.0f && each[1] == 0.0f && each[3] == 1.0f);
+  CHECK(minform_outcomes(&host, MINFORM_FLOAT32, MINFORM_OPO, MINFORM_STD_NONE, 0, 1, 4, rewards, lengths, &groups,
+                         each, NULL) == MINFORM_OK);
+  CHECK(each[0] == -0.25f && each[1] == -1.25f && each[3] == 0.75f);
 
   const int32_t offsets[] = {0, 2};
   const double r[] = {1, 2}, v[] = {0.5, 0.25}, bootstrap[] = {3};
   double out[2], returns[2];
-  CHECK(minform_gae(&host, MINFORM_FLOAT64, 0.9, 0.8, 1, 2, offsets, r, v, NULL, bootstrap, out, returns) ==
+  CHECK(minform_gae(&host, MINFORM_FLOAT64, 0.9, 0.8, 1, 1, 2, offsets, r, v, NULL, bootstrap, out, returns) ==
         MINFORM_OK);
   const double last = 2 + 0.9 * 3 - 0.25, first = 1 + 0.9 * 0.25 - 0.5 + 0.9 * 0.8 * last;
-  CHECK(near(out[1], last) && near(out[0], first) && near(returns[0], first + 0.5));
+  CHECK(near(out[1], last) && near(out[0], first) && near(returns[0], first + 0.9 * 0.2 * last + 0.5));
+  const double less[] = {0.5};
+  CHECK(minform_reward_to_go(&host, MINFORM_FLOAT64, 0.9, 1, 2, offsets, r, NULL, less, out, returns) == MINFORM_OK);
+  CHECK(near(returns[0], 2.8) && near(out[0], 2.3) && near(out[1], 1.5));
+}
+
+/* Two responses of two tokens to one prompt. */
+static void leave_one_out(void) {
+  const int32_t offsets[] = {0, 2, 4}, index[] = {0, 0}, step_offsets[] = {0, 1, 2}, step_ends[] = {1, 1};
+  const minform_groups groups = {index, 1, 0, 0};
+  const minform_baseline_rule outcome = {MINFORM_BASELINE_OUTCOME, 0, 0};
+  const double rewards[] = {0, 1, 2, 3}, step_rewards[] = {1, 5}, kl[] = {1, 1, 0, 0};
+  double out[4], returns[4];
+  CHECK(minform_token_rloo(&host, MINFORM_FLOAT64, &outcome, 2, 4, offsets, rewards, NULL, 0, NULL, NULL, NULL, 0, 0,
+                           &groups, out, returns, NULL) == MINFORM_OK);
+  CHECK(near(out[0], 1 - 5) && near(returns[0], 1) && near(returns[3], 3));
+  CHECK(minform_token_rloo(&host, MINFORM_FLOAT64, &outcome, 2, 4, offsets, rewards, NULL, 0, NULL, NULL, kl, 0.5, 0,
+                           &groups, out, returns, NULL) == MINFORM_OK);
+  CHECK(near(out[0], 0 - 5));
+  CHECK(minform_step_rloo(&host, MINFORM_FLOAT64, &outcome, 2, 4, offsets, 2, step_offsets, step_ends, step_rewards,
+                          NULL, &groups, out, returns, NULL) == MINFORM_OK);
+  CHECK(near(out[0], 1 - 5) && near(out[3], 5 - 1) && near(returns[2], 5));
+  const double squares[] = {1, 1, 1, 1}, certain[] = {0, 0, 0, 0};
+  CHECK(minform_optimal_baseline(&host, MINFORM_FLOAT64, 1, 2, 4, offsets, rewards, certain, squares, NULL, &groups,
+                                 out, returns, NULL) == MINFORM_OK);
+  CHECK(near(returns[0], 1) && near(returns[2], 5));
+}
+
+static void streams(void) {
+  const int32_t offsets[] = {0, 2, 4}, steps[] = {0, 1, 2}, ends[] = {1, 0};
+  const uint8_t mask[] = {1, 1, 1, 0};
+  const double values[] = {1, 3, 5, NAN}, per_row[] = {10, 20}, verifiable[] = {1, NAN};
+  double out[4], coded[2];
+  uint8_t kept[4];
+  CHECK(minform_whiten(&host, MINFORM_FLOAT64, 1, 0, 0, 4, values, mask, out) == MINFORM_OK);
+  CHECK(near(out[0], -sqrt(1.5)) && near(out[1], 0) && near(out[2], sqrt(1.5)) && out[3] == 0);
+  CHECK(minform_add_per_row(&host, MINFORM_FLOAT64, MINFORM_ON_LAST, 2, 2, 4, offsets, values, per_row, mask, out) ==
+        MINFORM_OK);
+  CHECK(out[0] == 1 && out[1] == 23 && out[2] == 45 && out[3] == 0);
+  CHECK(minform_add_per_row(&host, MINFORM_FLOAT64, MINFORM_ON_EVERY, 1, 2, 4, offsets, NULL, per_row, NULL, out) ==
+        MINFORM_OK);
+  CHECK(out[0] == 10 && out[3] == 20);
+  CHECK(minform_code_verifiable(&host, MINFORM_FLOAT64, -1, 2, verifiable, coded) == MINFORM_OK);
+  CHECK(coded[0] == 0 && coded[1] == 0);
+  CHECK(minform_scorable_tokens(&host, MINFORM_FLOAT64, 2, 4, offsets, verifiable, mask, kept) == MINFORM_OK);
+  CHECK(kept[0] == 1 && kept[1] == 1 && kept[2] == 0 && kept[3] == 0);
+  CHECK(minform_kl_reward(&host, MINFORM_FLOAT64, 0.5, 2, 4, offsets, values, values, mask, out) == MINFORM_OK);
+  CHECK(out[0] == 0.5 && out[2] == 2.5 && out[3] == 0);
+  CHECK(minform_place_steps(&host, MINFORM_FLOAT64, MINFORM_OVER_SPAN, 2, 4, offsets, 2, steps, ends, per_row, NULL,
+                            NULL, out) == MINFORM_OK);
+  CHECK(out[0] == 10 && out[1] == 10 && out[2] == 20 && out[3] == 0);
+  CHECK(minform_place_steps(&host, MINFORM_FLOAT64, MINFORM_AT_END, 2, 4, offsets, 2, steps, ends, per_row, NULL, NULL,
+                            out) == MINFORM_OK);
+  CHECK(out[0] == 0 && out[1] == 10);
 }
 
 static void log_probs(void) {
@@ -85,25 +153,78 @@ static void log_probs(void) {
   CHECK(minform_token_log_probs_backward(&host, MINFORM_FLOAT64, 2, 3, z, targets, 0.7, lse, NULL, upstream, NULL,
                                          gradient) == MINFORM_OK);
   CHECK(minform_linear_log_probs_backward(&host, MINFORM_FLOAT64, 2, 2, 3, hidden, weight, bias, targets, 0.7, lse,
-                                          NULL, upstream, NULL, grad_hidden, grad_weight, grad_bias) == MINFORM_OK);
+                                          NULL, upstream, NULL, grad_hidden, grad_weight, grad_bias, 0) == MINFORM_OK);
   CHECK(near(grad_bias[1], gradient[1] + gradient[4]));
   CHECK(near(grad_hidden[0], gradient[0] * weight[0] + gradient[1] * weight[2] + gradient[2] * weight[4]));
   CHECK(near(grad_weight[2], gradient[1] * hidden[0] + gradient[4] * hidden[2]));
+  CHECK(minform_linear_log_probs_backward(&host, MINFORM_FLOAT64, 2, 2, 3, hidden, weight, bias, targets, 0.7, lse,
+                                          NULL, upstream, NULL, grad_hidden, grad_weight, grad_bias, 1) == MINFORM_OK);
+  CHECK(near(grad_bias[1], 2 * (gradient[1] + gradient[4])));
+}
+
+static void sampling(void) {
+  const double logits[] = {0, log(2.0), -INFINITY, 1, 1, 0};
+  const minform_counter counters[] = {{0, 0, 0}, {1, 2, 3}};
+  const minform_sampling_rule greedy = {0, 0, 1, 0}, top = {1, 1, 1, 0}, all = {1, 0, 1, 0};
+  int32_t tokens[2];
+  double logp[2], left[2];
+  CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &greedy, 7, 2, 3, logits, counters, tokens, logp, left) ==
+        MINFORM_OK);
+  CHECK(tokens[0] == 1 && tokens[1] == 0 && fabs(logp[0] - log(2.0 / 3)) < 1e-9 && left[0] == 0);
+  CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &top, 7, 2, 3, logits, counters, tokens, logp, left) ==
+        MINFORM_OK);
+  CHECK(tokens[0] == 1 && tokens[1] == 0 && fabs(left[1]) < 1e-9);
+  /* The published first number of Philox4x32-10, 0x6627e8d5 of 2^32, is above 1/3: the second token. */
+  CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &all, 0, 1, 3, logits, counters, tokens, NULL, NULL) ==
+        MINFORM_OK);
+  CHECK(tokens[0] == 1);
 }
 
 static void loss_and_step(void) {
   const int32_t offsets[] = {0, 1, 2};
   const double now[] = {-1, -2}, old[] = {-1.1, -1}, advantages[] = {2, -1};
-  double gradient[2], loss;
-  CHECK(minform_ppo_loss(&host, MINFORM_FLOAT64, 0.8, 1.2, INFINITY, 20, NAN, 2, 2, offsets, now, old, advantages,
-                         NULL, gradient, &loss) == MINFORM_OK);
-  CHECK(near(loss, (-2 * exp(0.1) + 0.8) / 2) && near(gradient[0], -exp(0.1)) && gradient[1] == 0);
+  double gradient[2], values[2], slots[MINFORM_LOSS_SLOTS];
+  uint8_t kept[2];
+  const minform_aggregation mean = {MINFORM_TOKEN_MEAN, NULL, 0, NULL, NAN}, sum = {MINFORM_TOKEN_MEAN, NULL, 0, NULL, 1};
+  minform_policy_parameters p = {MINFORM_PPO, 0.8, 1.2, INFINITY, INFINITY, 1, 1, 20};
+  CHECK(minform_policy_loss(&host, MINFORM_FLOAT64, &p, &mean, 2, 2, offsets, now, old, advantages, 0, NULL, NULL,
+                            gradient, slots) == MINFORM_OK);
+  CHECK(near(slots[MINFORM_SLOT_LOSS], (-2 * exp(0.1) + 0.8) / 2) && near(gradient[0], -exp(0.1)) && gradient[1] == 0);
+  CHECK(slots[MINFORM_SLOT_COUNT] == 2 && slots[MINFORM_SLOT_TOKENS] == 2 && near(slots[MINFORM_SLOT_HIGHEST], 0.1));
+  p.form = MINFORM_REINFORCE;
+  CHECK(minform_policy_loss(&host, MINFORM_FLOAT64, &p, &sum, 2, 2, offsets, now, NULL, advantages, 1, NULL, NULL,
+                            gradient, slots) == MINFORM_OK);
+  CHECK(near(slots[MINFORM_SLOT_LOSS], 2 - 2) && near(gradient[0], -2) && near(gradient[1], 1));
+  CHECK(minform_kl(&host, MINFORM_FLOAT64, MINFORM_K2, MINFORM_KL_GRADIENT_SAME, 20, &mean, 2, 2, offsets, now, old,
+                   NULL, NULL, values, gradient, slots) == MINFORM_OK);
+  CHECK(near(values[0], 0.005) && near(values[1], 0.5) && near(gradient[1], -0.5));
+  CHECK(minform_value_loss(&host, MINFORM_FLOAT64, 0, &mean, 2, 2, offsets, now, NULL, advantages, NULL, gradient,
+                           slots) == MINFORM_OK);
+  CHECK(near(slots[MINFORM_SLOT_LOSS], (4.5 + 0.5) / 2) && near(gradient[0], -1.5));
+  CHECK(minform_entropy(&host, MINFORM_FLOAT64, &mean, 2, 2, offsets, advantages, NULL, gradient, slots) == MINFORM_OK);
+  CHECK(near(slots[MINFORM_SLOT_LOSS], -0.5) && near(gradient[0], -0.5));
+  CHECK(minform_importance_weights(&host, MINFORM_FLOAT64, MINFORM_MASK_OUT, MINFORM_PER_TOKEN, 0.5, 2, 20, 1, 2, 2,
+                                   offsets, now, old, NULL, values, kept, slots) == MINFORM_OK);
+  CHECK(near(values[0], exp(0.1)) && values[1] == 0 && kept[0] == 1 && kept[1] == 0);
 
-  double params[] = {1, 2}, first[] = {0, 0}, second[] = {0, 0};
-  const double grads[] = {0.5, -4};
-  CHECK(minform_adamw(&host, MINFORM_FLOAT64, 2, 1, 0.1, 0.9, 0.999, 1e-8, 0, 1, params, grads, first, second) ==
-        MINFORM_OK);
-  CHECK(fabs(params[0] - 0.9) < 1e-8 && fabs(params[1] - 2.1) < 1e-8);
+  double params[] = {1, 2}, first[] = {0, 0}, second[] = {0, 0}, half[] = {1, 1};
+  const double grads[] = {3, -4}, bad[] = {1, INFINITY};
+  const void* tensors[] = {grads, bad};
+  const int64_t counts[] = {2, 2};
+  const minform_adamw_options step = {1, 0.1, 0.9, 0.999, 1e-8, 0, 1};
+  minform_norm norm;
+  int64_t guard = -1;
+  CHECK(minform_grad_norm(&host, MINFORM_FLOAT64, 1, tensors, counts, 1, &norm, &guard) == MINFORM_OK);
+  CHECK(norm.norm == 5 && near(norm.scale, 1 / 5.000001) && guard == -1);
+  CHECK(minform_scale(&host, MINFORM_FLOAT64, 2, half, &norm.scale) == MINFORM_OK && near(half[1], norm.scale));
+  CHECK(minform_adamw(&host, MINFORM_FLOAT64, 2, &step, &norm.scale, NULL, params, grads, first, second) == MINFORM_OK);
+  CHECK(fabs(params[0] - 0.9) < 1e-8 && fabs(params[1] - 2.1) < 1e-8 && near(first[0], 0.1 * 3 * norm.scale));
+  CHECK(minform_grad_norm(&host, MINFORM_FLOAT64, 2, tensors, counts, 1, &norm, &guard) == MINFORM_BAD_VALUE);
+  CHECK(status == 1 && isnan(norm.norm) && guard != -1);
+  CHECK(minform_adamw(&host, MINFORM_FLOAT64, 2, &step, NULL, &guard, params, grads, first, second) == MINFORM_OK);
+  CHECK(fabs(params[0] - 0.9) < 1e-8);
+  guard = -1;
+  CHECK(minform_check_grads(&host, MINFORM_FLOAT64, 2, bad, 1, NULL, &guard) == MINFORM_BAD_VALUE && guard != -1);
 }
 
 static void errors(void) {
@@ -135,7 +256,10 @@ static void errors(void) {
 int main(void) {
   credit();
   advantages();
+  leave_one_out();
+  streams();
   log_probs();
+  sampling();
   loss_and_step();
   errors();
   return failures == 0 ? 0 : 1;

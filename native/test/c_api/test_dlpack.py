@@ -39,6 +39,31 @@ class Call(ctypes.Structure):
     _fields_ = [("device", ctypes.c_int32), ("stream", ctypes.c_void_p), ("status", ctypes.c_void_p)]
 
 
+class Aggregation(ctypes.Structure):
+    _fields_ = [("mode", ctypes.c_int32), ("groups", ctypes.c_void_p), ("group_count", ctypes.c_int64),
+                ("prompt_tokens", ctypes.c_void_p), ("denominator", ctypes.c_double)]
+
+
+class Policy(ctypes.Structure):
+    _fields_ = [("form", ctypes.c_int32)] + [(name, ctypes.c_double) for name in (
+        "low", "high", "dual_clip", "max_ratio", "tau_positive", "tau_negative", "log_ratio_clamp")]
+
+
+class AdamW(ctypes.Structure):
+    _fields_ = [("step", ctypes.c_int64)] + [(name, ctypes.c_double) for name in (
+        "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "grad_scale")]
+
+
+class Groups(ctypes.Structure):
+    _fields_ = [("index", ctypes.c_void_p), ("count", ctypes.c_int64), ("raw_singletons", ctypes.c_int32),
+                ("exclude_nan", ctypes.c_int32)]
+
+
+class Rule(ctypes.Structure):
+    _fields_ = [("temperature", ctypes.c_double), ("top_k", ctypes.c_int64), ("top_p", ctypes.c_double),
+                ("min_p", ctypes.c_double)]
+
+
 pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_of.restype = ctypes.c_void_p
 pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -128,7 +153,7 @@ def linear(device):
         Borrowed(lse).data))
     check("linear backward", library.minform_linear_log_probs_backward(
         call_on(device), *sizes, *inputs, Borrowed(targets).data, double(1), Borrowed(lse).data, None,
-        Borrowed(upstream).data, None, *(Borrowed(grad.detach()).data for grad in grads)))
+        Borrowed(upstream).data, None, *(Borrowed(grad.detach()).data for grad in grads), 0))
     close("linear", out, expected.detach(), 1e-12)
     for name, grad, tensor in zip(("hidden", "weight", "bias"), grads, (hidden, weight, bias)):
         close(f"gradient of {name}", grad.detach(), tensor.grad, 1e-12)
@@ -140,14 +165,95 @@ def adamw(device):
     reference = params.clone().requires_grad_()
     optimiser = torch.optim.AdamW([reference], lr=0.01, weight_decay=0.1)
     first, second = torch.zeros_like(params), torch.zeros_like(params)
+    norm = torch.empty(2, dtype=torch.float64, device=device)
     for step in range(1, 4):
         reference.grad = torch.randn_like(params)
+        grads = reference.grad.clone()
+        torch.nn.utils.clip_grad_norm_([reference], 5.0)
         optimiser.step()
+        tensors, counts = (ctypes.c_void_p * 1)(Borrowed(grads).data.value), (ctypes.c_int64 * 1)(1000)
+        check("grad norm", library.minform_grad_norm(
+            call_on(device), 1, i64(1), tensors, counts, double(5), Borrowed(norm).data, None))
+        options = AdamW(step, 0.01, 0.9, 0.999, 1e-8, 0.1, 1)
         check("adamw", library.minform_adamw(
-            call_on(device), 1, i64(1000), i64(step), double(0.01), double(0.9), double(0.999), double(1e-8),
-            double(0.1), double(1), Borrowed(params).data, Borrowed(reference.grad).data, Borrowed(first).data,
-            Borrowed(second).data))
+            call_on(device), 1, i64(1000), ctypes.byref(options), Borrowed(norm[1:]).data, None, Borrowed(params).data,
+            Borrowed(grads).data, Borrowed(first).data, Borrowed(second).data))
+        close("norm", norm[:1], grads.norm()[None], 1e-12)
     close("adamw", params, reference.detach(), 1e-12)
+
+
+def losses(device):
+    torch.manual_seed(4)
+    total = 200
+    offsets = torch.tensor([0, 70, 70, total], dtype=torch.int32, device=device)
+    old, advantages, other = (torch.randn(total, dtype=torch.float64, device=device) for _ in range(3))
+    now = (old + 0.3 * torch.randn_like(old)).requires_grad_()
+    values, grad = torch.empty_like(old), torch.empty_like(old)
+    slots = torch.empty(16, dtype=torch.float64, device=device)
+    mean = ctypes.byref(Aggregation(0, None, 0, None, float("nan")))
+    tokens = (i64(3), i64(total), Borrowed(offsets).data)
+
+    def compare(name, loss):
+        expected = loss.mean()
+        (exact,) = torch.autograd.grad(expected, now)
+        close(name, slots[:1], expected.detach()[None], 1e-12)
+        close(f"gradient of {name}", grad, exact, 1e-12)
+
+    ratio = (now - old).exp()
+    clipped = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
+    ppo = Policy(0, 0.8, 1.2, float("inf"), float("inf"), 1, 1, 20)
+    check("ppo", library.minform_policy_loss(
+        call_on(device), 1, ctypes.byref(ppo), mean, *tokens, Borrowed(now.detach()).data, Borrowed(old).data,
+        Borrowed(advantages).data, 0, None, None, Borrowed(grad).data, Borrowed(slots).data))
+    compare("ppo", -clipped)
+    d = other - now
+    check("kl", library.minform_kl(
+        call_on(device), 1, 2, 0, double(20), mean, *tokens, Borrowed(now.detach()).data, Borrowed(other).data, None,
+        None, Borrowed(values).data, Borrowed(grad).data, Borrowed(slots).data))
+    compare("k3", d.exp() - 1 - d)
+    check("value", library.minform_value_loss(
+        call_on(device), 1, double(0.2), mean, *tokens, Borrowed(now.detach()).data, Borrowed(old).data,
+        Borrowed(other).data, None, Borrowed(grad).data, Borrowed(slots).data))
+    near = old + (now - old).clamp(-0.2, 0.2)
+    compare("value", 0.5 * torch.maximum((now - other) ** 2, (near - other) ** 2))
+
+
+def advantages(device):
+    torch.manual_seed(5)
+    rewards = torch.randn(12, dtype=torch.float64, device=device)
+    index = (torch.arange(12, device=device) % 3).to(torch.int32)
+    out = torch.empty_like(rewards)
+    groups = ctypes.byref(Groups(Borrowed(index).data.value, 3, 0, 0))
+    check("grpo", library.minform_outcomes(
+        call_on(device), 1, 1, 1, double(0), 1, i64(12), Borrowed(rewards).data, None, groups, Borrowed(out).data, None))
+    by_group = rewards.view(4, 3)
+    close("grpo", out, ((by_group - by_group.mean(0)) / by_group.std(0)).flatten(), 1e-12)
+    check("whiten", library.minform_whiten(
+        call_on(device), 1, 1, double(0), 1, i64(12), Borrowed(rewards).data, None, Borrowed(out).data))
+    close("whiten", out, (rewards - rewards.mean()) / rewards.std(), 1e-12)
+
+
+def sampling(device):
+    torch.manual_seed(6)
+    rows, vocabulary = 4000, 30
+    logits = torch.randn(1, vocabulary, dtype=torch.float32, device=device).expand(rows, vocabulary).contiguous()
+    counters = torch.zeros(rows, 2, dtype=torch.int64, device=device)
+    counters[:, 1] = torch.arange(rows, device=device)
+    tokens = torch.empty(rows, dtype=torch.int32, device=device)
+    logp, left = (torch.empty(rows, dtype=torch.float32, device=device) for _ in range(2))
+    rule = ctypes.byref(Rule(0.7, 10, 1, 0))
+    check("sampling", library.minform_sample_tokens(
+        call_on(device), 0, rule, ctypes.c_uint64(1), i64(rows), i64(vocabulary), Borrowed(logits).data,
+        Borrowed(counters).data, Borrowed(tokens).data, Borrowed(logp).data, Borrowed(left).data))
+    whole = torch.log_softmax(logits[0].double() / 0.7, 0)
+    close("log-probs of draws", logp, whole[tokens.long()], 1e-6)
+    top = torch.topk(whole, 10)
+    kept = torch.full_like(whole, -float("inf"))
+    kept[top.indices] = torch.log_softmax(top.values, 0)
+    close("their truncated log-probs", left, kept[tokens.long()], 1e-6)
+    p = kept.exp() * rows
+    seen = torch.bincount(tokens.long(), minlength=vocabulary).double()
+    assert ((seen - p).abs() <= 5 * (p * (1 - p / rows)).sqrt()).all(), (seen, p)
 
 
 def bad_value(device):
@@ -169,6 +275,9 @@ for device in devices:
     log_probs(device, torch.float16, 1e-3)
     linear(device)
     adamw(device)
+    losses(device)
+    advantages(device)
+    sampling(device)
     bad_value(device)
     if device.type == "cuda":
         torch.cuda.synchronize()

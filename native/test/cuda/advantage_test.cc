@@ -298,6 +298,43 @@ void streamsAgree(bool masked, Spread spread, bool withBase) {
   CHECK(status.read() == kOk && sameBits(gotKl.download(), expectedKl));
 }
 
+// Rewards of 0, 1 and NaN, onto the tokens that can be scored.
+template <class T>
+void verifiableAgrees(bool masked) {
+  Batch<T> batch(masked);
+  std::vector<T> verifiable;
+  for (size_t row = 0; row < batch.rows; row++) verifiable.push_back(row % 3 == 2 ? T(NAN) : static_cast<T>(row % 3));
+  const OnDevice<T> device(batch);
+  const Uploaded<T> given(verifiable);
+  const Output<T> got(batch.rows);
+  const Output<uint8_t> gotKept(batch.total);
+  const StatusWord status;
+  std::vector<T> expected(batch.rows);
+  for (const double shift : {0.0, -1.0}) {
+    CHECK(advantage<T>().codeVerifiable(static_cast<int64_t>(batch.rows), verifiable.data(), shift, expected.data()) ==
+          kOk);
+    CHECK(expected[0] == T(shift) && expected[1] == T(1 + shift) && expected[2] == T(0));
+    advantageCodeVerifiable<T>(device.rows, given.get(), shift, got.get(), status.get(), nullptr);
+    CHECK(status.read() == kOk && sameBits(got.download(), expected));
+  }
+  std::vector<uint8_t> kept(batch.total);
+  CHECK(advantage<T>().scorableTokens(batch.tokens(), verifiable.data(), batch.maskOrNull(), kept.data()) == kOk);
+  for (size_t row = 0; row < batch.rows; row++) {
+    for (int32_t i = batch.offsets[row]; i < batch.offsets[row + 1]; i++) {
+      CHECK(kept[static_cast<size_t>(i)] == (row % 3 != 2 && (!masked || batch.mask[static_cast<size_t>(i)] != 0)));
+    }
+  }
+  advantageScorableTokens<T>(device.tokens(), given.get(), device.mask.get(), gotKept.get(), nullptr);
+  CHECK(gotKept.download() == kept);
+
+  verifiable[7] = T(.5);
+  verifiable[5] = T(INFINITY);
+  const Uploaded<T> bad(verifiable);
+  CHECK(advantage<T>().codeVerifiable(static_cast<int64_t>(batch.rows), verifiable.data(), 0, expected.data()) == 5);
+  advantageCodeVerifiable<T>(device.rows, bad.get(), 0, got.get(), status.get(), nullptr);
+  CHECK(status.read() == 5);
+}
+
 // Finite inputs give finite results, however large.
 void overflowSaturates() {
   const std::vector<double> huge(70, 1.7e308), low(70, -1.7e308);
@@ -396,6 +433,7 @@ void allOf() {
     optimalBaselineAgrees<T>(masked, true, true, false);
     optimalBaselineAgrees<T>(masked, false, false, true);
     for (const Spread spread : {Spread::last, Spread::every}) streamsAgree<T>(masked, spread, masked);
+    verifiableAgrees<T>(masked);
   }
   for (const size_t count : {1, 17, 4096, 20001}) {
     whitenAgrees<T>(count, false, true, 1, 3, 1e-8);

@@ -45,6 +45,12 @@ void advantageAddPerRow(const Rows& tokens, const T* base, const T* perRow, doub
                         const uint8_t* mask, T* out, int64_t* status, Stream stream);
 
 template <class T>
+void advantageCodeVerifiable(int64_t rows, const T* verifiable, double shift, T* out, int64_t* status, Stream stream);
+
+template <class T>
+void advantageScorableTokens(const Rows& tokens, const T* rewards, const uint8_t* mask, uint8_t* out, Stream stream);
+
+template <class T>
 void advantageKlReward(int64_t tokens, const T* rewards, const T* kl, double coefficient, const uint8_t* mask, T* out,
                        int64_t* status, Stream stream);
 

@@ -13,12 +13,6 @@
 
 namespace minform::cuda {
 
-// What optimGradNorm finds.
-struct GradNorm {
-  double norm;   // NaN where a gradient is not finite or the norm is beyond float64
-  double scale;  // min(1, maxNorm / (norm + 1e-6)); 1 where the norm is NaN
-};
-
 // Reports the first gradient that is NaN or infinite, or whose square is infinite in T, after multiplication by
 // gradScale * *deviceScale.
 template <class T>
@@ -31,9 +25,8 @@ template <class T>
 void optimAdamW(const AdamWTensor<T>& tensor, const AdamWOptions& options, const double* deviceScale,
                 const int64_t* guard, int64_t* status, Stream stream);
 
-// Global L2 norm over `tensors` arrays (the tables grads and counts are on the host, the arrays on the device), and the
-// scale that brings it down to maxNorm. status[i] is the first NaN or infinity of tensor i. A norm that is NaN changes
-// the guard, if there is one.
+// gradNorm on the device; the tables grads and counts are on the host. A norm that is NaN changes the guard, if there
+// is one.
 template <class T>
 void optimGradNorm(const T* const* grads, const int64_t* counts, int64_t tensors, double maxNorm, GradNorm* out,
                    int64_t* status, int64_t* guard, Stream stream);

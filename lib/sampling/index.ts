@@ -1,0 +1,3 @@
+export type { DrawCounters } from "./counters.ts";
+export type { SamplingRule } from "./rule.ts";
+export * from "./tokens.ts";
