@@ -3,11 +3,11 @@
 # reports them. Fails when a kernel spills or has a stack frame.
 #
 # Usage: cuda-resources.sh [--markdown | --check FILE] [architecture...]; without architectures for all that the backend
-# supports. --markdown prints docs/guides/cuda-resources.md, --check compares the kernels named in such a page with those
-# found: not their numbers, which change with nvcc.
+# supports. --markdown prints a page, --check compares the kernels named in such a page with those found: not their numbers,
+# which change with nvcc.
 #
 # A file is compiled once per PTX that a build ships (of sm_75, sm_80 and sm_90), and from it for the architectures that
-# run this PTX, which takes half the time of compiling it for each.
+# run this PTX: the front end runs three times instead of seven.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 format=text page=

@@ -138,8 +138,8 @@ void groupsAndStreams() {
   Both<int32_t> offsets(kOffsets), index({0, 1, 0}), stepOffsets({0, 3, 3, 5}), stepEnds({2, 9, 24, 4, 14});
   Both<uint8_t> mask(someMask()), kept(std::vector<uint8_t>(kTokens, 9));
   Both<double> outcomes(many(10, kRows)), alone(many(0, kRows)), lengths({25, 0, 15}), rewards(many(1, kTokens)),
-      kl(many(2, kTokens)), squares(std::vector<double>(kTokens, 0.3)), logProbs(std::vector<double>(kTokens, -0.7)), steps(many(3, 5)), out(many(0, kTokens)),
-      more(many(0, kTokens)), answers({1, NAN, 0});
+      kl(many(2, kTokens)), squares(std::vector<double>(kTokens, 0.3)), logProbs(std::vector<double>(kTokens, -0.7)),
+      steps(many(3, 5)), out(many(0, kTokens)), more(many(0, kTokens)), answers({1, NAN, 0});
   Both<int64_t> stats(std::vector<int64_t>(5, 77));
   const auto groups = [&](bool d) { return minform_groups{index.at(d), 2, 0, 0}; };
   const auto found = [&](bool d) { return reinterpret_cast<minform_group_stats*>(stats.at(d)); };
@@ -171,8 +171,8 @@ void groupsAndStreams() {
   }
   onBothSides([&](const minform_call* call, bool d) {
     const minform_groups by = groups(d);
-    return minform_optimal_baseline(call, MINFORM_FLOAT64, 0.9, kRows, kTokens, offsets.at(d), rewards.at(d), logProbs.at(d),
-                                    squares.at(d), mask.at(d), &by, out.at(d), more.at(d), found(d));
+    return minform_optimal_baseline(call, MINFORM_FLOAT64, 0.9, kRows, kTokens, offsets.at(d), rewards.at(d),
+                                    logProbs.at(d), squares.at(d), mask.at(d), &by, out.at(d), more.at(d), found(d));
   });
   out.check(1e-12), more.check(1e-12), stats.check(0);
   onBothSides([&](const minform_call* call, bool d) {

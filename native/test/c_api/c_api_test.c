@@ -178,6 +178,17 @@ static void sampling(void) {
   CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &all, 0, 1, 3, logits, counters, tokens, NULL, NULL) ==
         MINFORM_OK);
   CHECK(tokens[0] == 1);
+  CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &all, 4, 1, 3, logits, counters, tokens, NULL, NULL) ==
+        MINFORM_OK);
+  CHECK(tokens[0] == 0);
+  /* Probabilities 1/3 and 2/3: both rules leave the second token alone. */
+  const minform_sampling_rule nucleus = {1, 0, 0.5, 0}, likely = {1, 0, 1, 0.6};
+  CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &nucleus, 4, 1, 3, logits, counters, tokens, NULL, left) ==
+        MINFORM_OK);
+  CHECK(tokens[0] == 1 && fabs(left[0]) < 1e-9);
+  CHECK(minform_sample_tokens(&host, MINFORM_FLOAT64, &likely, 4, 1, 3, logits, counters, tokens, NULL, left) ==
+        MINFORM_OK);
+  CHECK(tokens[0] == 1 && fabs(left[0]) < 1e-9);
 }
 
 static void loss_and_step(void) {
@@ -195,6 +206,11 @@ static void loss_and_step(void) {
   CHECK(minform_policy_loss(&host, MINFORM_FLOAT64, &p, &sum, 2, 2, offsets, now, NULL, advantages, 1, NULL, NULL,
                             gradient, slots) == MINFORM_OK);
   CHECK(near(slots[MINFORM_SLOT_LOSS], 2 - 2) && near(gradient[0], -2) && near(gradient[1], 1));
+  const double weights[] = {2, 3};
+  const minform_aggregation added = {MINFORM_SUM_OF_TOKENS, NULL, 0, NULL, NAN};
+  CHECK(minform_policy_loss(&host, MINFORM_FLOAT64, &p, &added, 2, 2, offsets, now, NULL, advantages, 0, weights, NULL,
+                            gradient, slots) == MINFORM_OK);
+  CHECK(near(slots[MINFORM_SLOT_LOSS], 4 - 6) && near(gradient[0], -4) && near(gradient[1], 3));
   CHECK(minform_kl(&host, MINFORM_FLOAT64, MINFORM_K2, MINFORM_KL_GRADIENT_SAME, 20, &mean, 2, 2, offsets, now, old,
                    NULL, NULL, values, gradient, slots) == MINFORM_OK);
   CHECK(near(values[0], 0.005) && near(values[1], 0.5) && near(gradient[1], -0.5));
