@@ -1,0 +1,2 @@
+export { trainRl } from "./loop.ts";
+export type * from "./types.ts";
