@@ -1,0 +1,4 @@
+export type { LevelOptions } from "./levels.ts";
+export { OrderedSampler, type OrderedOptions } from "./ordered.ts";
+export { informative, type RestOptions } from "./rest.ts";
+export { PassRateSampler, type PassRateOptions } from "./weighted.ts";
