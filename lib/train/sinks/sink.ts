@@ -1,4 +1,4 @@
-import type { Json } from "../run/folder.ts";
+import type { Json } from "../run/index.ts";
 
 /** Where metrics go besides metrics.jsonl. */
 export interface MetricSink {
