@@ -18,6 +18,10 @@ export const INK = {
   sum: "#010105",
   right: "#010106",
   wrong: "#010107",
+  violet: "#010108",
+  teal: "#010109",
+  rose: "#01010a",
+  gold: "#01010b",
 } as const;
 
 /**
