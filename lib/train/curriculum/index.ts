@@ -1,3 +1,4 @@
+export { GrowingLength, type GrowingLengthOptions } from "./length.ts";
 export type { LevelOptions } from "./levels.ts";
 export { OrderedSampler, type OrderedOptions } from "./ordered.ts";
 export { informative, type RestOptions } from "./rest.ts";

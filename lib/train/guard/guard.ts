@@ -15,7 +15,7 @@ export const DEFAULT_RULES: readonly GuardRule[] = [
   { kind: "drift", metric: "num_steps/mean", factor: 1.5, patience: 3 },
   { kind: "drift", metric: "response_length/mean", factor: 1.5, patience: 3 },
   { kind: "jump", metric: "repetition/mean", direction: "up", least: 0.05, patience: 2 },
-  { kind: "jump", metric: "actor/kl_loss", direction: "up", least: 0.05, patience: 2 },
+  { kind: "jump", metric: "actor/kl", direction: "up", least: 0.05, patience: 2 },
 ];
 
 /**

@@ -38,8 +38,8 @@ export function completeDigits({ first, second, modulus, count }: DigitPrompt): 
 export interface DigitScore {
   /** One per token. */
   readonly rewards: Float32Array;
-  /** Tokens up to the end of the episode, it included: nothing after them changes a reward. */
-  readonly end: number;
+  /** Tokens up to the end of the episode, it included: nothing after them changes a reward. `undefined`: it goes on. */
+  readonly end: number | undefined;
   /** The answer and the end of the text, and nothing else. */
   readonly isRight: boolean;
 }
@@ -62,13 +62,14 @@ export function scoreDigits(answer: ArrayLike<number>, tokens: Int32Array, eosId
   const share = 1 / (answer.length + 1);
   for (const [i, token] of tokens.entries()) {
     if (token === eosId) {
-      rewards[i] = i > 0 ? rewards[i - 1]! : answer.length === 0 ? 1 : 0;
+      // The tokens before have all been right, or this would not be reached.
+      rewards[i] = i > 0 ? share : answer.length === 0 ? 1 : 0;
       return { rewards, end: i + 1, isRight: i === answer.length };
     }
     if (i >= answer.length || token !== answer[i]) return { rewards, end: i + 1, isRight: false };
     rewards[i] = share;
   }
-  return { rewards, end: tokens.length, isRight: false };
+  return { rewards, end: undefined, isRight: false };
 }
 
 /**

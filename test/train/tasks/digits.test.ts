@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ragged } from "../../../lib/ragged.ts";
+import { joinRows } from "../../../lib/train/batches.ts";
 import type { PromptRow } from "../../../lib/train/data/prompts.ts";
 import {
   completeDigits,
@@ -32,9 +32,9 @@ test.each(["1,2:9", "1,2:0,3", "a,b:9,1", " 1,2:9,1"])("%j is no prompt", (text)
 
 describe("reward", () => {
   // With "11,12", a share is 1/6. $ ends the text.
-  test.each<[answer: string, response: string, sixths: number[], end: number, isRight: boolean]>([
+  test.each<[answer: string, response: string, sixths: number[], end: number | undefined, isRight: boolean]>([
     ["11,12", "11,12$", [1, 1, 1, 1, 1, 1], 6, true],
-    ["11,12", "11,12", [1, 1, 1, 1, 1], 5, false],
+    ["11,12", "11,12", [1, 1, 1, 1, 1], undefined, false],
     ["11,12", "11,13$", [1, 1, 1, 1, 0, 0], 5, false],
     ["11,12", "11$", [1, 1, 1], 3, false],
     ["11,12", "$", [0], 1, false],
@@ -60,7 +60,7 @@ describe("reward", () => {
     const prompts = ["7,8:20,0", "8,3:9,2"].map(
       (text, i): PromptRow => ({ id: `${i}`, text, ids: Int32Array.from(encode(text)), answer: null }),
     );
-    const tokens = ragged(["$", "7$", "7,2$", "7,$"].map((text) => Int32Array.from(encode(text))));
+    const tokens = joinRows(["$", "7$", "7,2$", "7,$"].map((text) => Int32Array.from(encode(text))));
     const { rewards, verified } = await digitReward(
       {
         prompts,

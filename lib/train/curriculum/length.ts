@@ -1,0 +1,84 @@
+import { ArgumentError } from "../../errors.ts";
+import { assertCount, assertNumber } from "../../validate.ts";
+import type { Generator, StepContext, TrainPlugin } from "../rl/types.ts";
+import type { Json } from "../run/folder.ts";
+import { restoredNumber, restoredState } from "./record.ts";
+
+/** Options of {@link GrowingLength}. */
+export interface GrowingLengthOptions {
+  /** Longest response at the start, in tokens. */
+  readonly start: number;
+  /** Tokens by which it grows. Default `start`. */
+  readonly by?: number;
+  /** Running share of responses cut by the limit above which it grows, in (0, 1]. Default 0.3. */
+  readonly share?: number;
+  /** Weight of the newest step in the running share, in (0, 1]. Default 0.2. */
+  readonly memory?: number;
+}
+
+/**
+ * A curriculum by length: responses are short at first, and may grow when many of them reach the limit. Where a response
+ * ends at its first error, those that reach it were right so far, and nothing is spent on what cannot be learnt yet.
+ *
+ * The run's `rollout.maxTokens` stays the upper bound. Use `plugin.limit(generator)` as the run's generator and the
+ * object itself as a plugin, which keeps it in the checkpoint.
+ */
+export class GrowingLength implements TrainPlugin {
+  readonly name = "growing-length";
+  private readonly options: Required<GrowingLengthOptions>;
+  private limitTokens: number;
+  private cut: number | undefined;
+
+  /** @throws {@link ArgumentError} for options out of range */
+  constructor({ start, by = start, share = 0.3, memory = 0.2 }: GrowingLengthOptions) {
+    for (const [name, value] of Object.entries({ start, by })) {
+      assertCount(value, name);
+      if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
+    }
+    assertNumber(share, "share", { low: 0, high: 1, open: true });
+    assertNumber(memory, "memory", { low: 0, high: 1, open: true });
+    this.options = { start, by, share, memory };
+    this.limitTokens = start;
+  }
+
+  /** Longest response at present, in tokens. */
+  get tokens(): number {
+    return this.limitTokens;
+  }
+
+  /** Sampled responses that end at the limit at the latest; greedy ones, of evaluations, are as long as asked for. */
+  limit(generator: Generator): Generator {
+    return {
+      ...generator,
+      generate: (request) =>
+        generator.generate(
+          request.temperature === 0
+            ? request
+            : { ...request, maxTokens: Math.min(request.maxTokens, this.limitTokens) },
+        ),
+    };
+  }
+
+  async afterStep({ rollouts: { stopped } }: Pick<StepContext, "rollouts">): Promise<Record<string, number>> {
+    const cut = stopped.reduce((sum, ended) => sum + 1 - ended, 0) / Math.max(1, stopped.length);
+    const { memory, share, by } = this.options;
+    // The first step after a change counts fully: there is nothing yet to be remembered.
+    this.cut = this.cut === undefined ? cut : this.cut + memory * (cut - this.cut);
+    const metrics = { "curriculum/max_tokens": this.limitTokens, "curriculum/cut": this.cut };
+    if (this.cut > share) {
+      this.limitTokens += by;
+      this.cut = undefined;
+    }
+    return metrics;
+  }
+
+  async save(): Promise<Json> {
+    return { kind: this.name, tokens: this.limitTokens, cut: this.cut ?? null };
+  }
+
+  async restore(_folder: string, state: Json): Promise<void> {
+    const { tokens, cut } = restoredState(state, this.name);
+    this.limitTokens = restoredNumber(tokens, "tokens");
+    this.cut = cut === null ? undefined : restoredNumber(cut, "cut");
+  }
+}
