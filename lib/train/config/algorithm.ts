@@ -103,7 +103,7 @@ export const actorSection = section(
       .enum(["token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "prompt-mean"])
       .default("token-mean")
       .describe("How losses of tokens become one number."),
-    entropyCoefficient: z.number().default(0).describe("Factor of the entropy bonus."),
+    entropyCoefficient: nonNegative().default(0).describe("Factor of the entropy bonus."),
     microBatchTokens: count()
       .default(8192)
       .describe("Tokens that go through the model at a time; changes rounding only."),
@@ -121,7 +121,7 @@ export const criticSection = section(
     path: text().optional().describe("`own`: checkpoint folder to start from. Default: the policy's."),
     ...optimizerShape(1e-5),
     clipRange: positive().optional().describe("How far a value may leave the old one. Default: no clipping."),
-    coefficient: nonNegative().default(0.5).describe("`shared`: factor of the value loss."),
+    coefficient: positive().default(0.5).describe("`shared`: factor of the value loss."),
     warmupSteps: z.int().min(0).default(0).describe("Steps in which only the critic trains."),
   },
   "The value function of `gae`.",

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { LORA_TARGETS } from "../engine/lora.ts";
 import { count, section, share, text } from "./fields.ts";
 
 /** @internal The policy to start from. */
@@ -19,7 +20,7 @@ export const modelSection = z
                 .optional()
                 .describe("Scale before the division by the rank. Default: twice the rank."),
               targets: z
-                .array(text())
+                .array(z.enum(LORA_TARGETS))
                 .optional()
                 .describe("Projections that are adapted. Default: all seven."),
             })
@@ -40,14 +41,28 @@ export const modelSection = z
 /** @internal Prompts. */
 export const dataSection = z
   .strictObject({
-    train: text().describe("Prompts with their answers: JSON Lines, JSON or parquet."),
-    eval: text().optional().describe("Held-out prompts for evaluation. Default: none, and no evaluation."),
-    promptKey: text().default("prompt").describe("Key of the prompt: a text, or a list of chat messages."),
+    train: text().describe(
+      "Prompts with their answers: JSON Lines, JSON, parquet, or `arithmetic:train` of the embedded task.",
+    ),
+    eval: text()
+      .optional()
+      .describe(
+        "Held-out prompts, `arithmetic:held-out` of the embedded task. Default: none, no evaluation.",
+      ),
+    promptKey: text()
+      .optional()
+      .describe("Key of the prompt, a text or chat turns. Default: `prompt`, `problem` or `question`."),
     answerKey: text()
-      .default("answer")
-      .describe("Key of the right answer; a row without one is not verifiable."),
-    idKey: text().default("id").describe("Key of the id; rows without one are numbered."),
+      .optional()
+      .describe(
+        "Key of the right answer; a row without one is not verifiable. Default: `answer`, `final_answer`, `gt` or " +
+          "`reward_model.ground_truth`.",
+      ),
+    idKey: text().optional().describe("Key of the id. Default: `id` or `unique_id`; else rows are numbered."),
     levelKey: text().default("level").describe("Key of the level of difficulty, for curricula."),
+    limit: count()
+      .optional()
+      .describe("So many training prompts. Default: all of a file, 2048 of the embedded task."),
     maxPromptTokens: count()
       .default(1024)
       .describe("Prompts longer than this are left out, and counted on stderr."),

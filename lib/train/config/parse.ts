@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { parse } from "yaml";
 import { InputError } from "../../errors.ts";
 import { checkConfig } from "./check.ts";
-import { explain } from "./explain.ts";
+import { parseConfig } from "../run/parse.ts";
 import { resolvePaths } from "./paths.ts";
 import { type TrainConfig, type TrainConfigInput, trainSchema } from "./schema.ts";
 import { applySettings } from "./set.ts";
@@ -16,10 +16,9 @@ import { applySettings } from "./set.ts";
  * one that was probably meant
  */
 export function parseTrainConfig(config: TrainConfigInput, source = "config"): TrainConfig {
-  const result = trainSchema.safeParse(config);
-  if (!result.success) throw new InputError("ERR_INPUT", explain(result.error, trainSchema, source));
-  checkConfig(result.data, source);
-  return result.data;
+  const resolved = parseConfig(trainSchema, config, source);
+  checkConfig(resolved, source);
+  return resolved;
 }
 
 /** Options of {@link readTrainConfig}. */

@@ -45,7 +45,7 @@ export const rewardSection = section(
       .default("zero-one")
       .describe("What a right; a wrong answer counts as: 1; 0 or 0; -1. Baselines take the difference away."),
     verifier: z
-      .enum(["default", "prime", "qwen", "hendrycks"])
+      .enum(["default", "hendrycks", "prime", "qwen", "qwen-minerva"])
       .default("default")
       .describe("How answers are compared."),
   },

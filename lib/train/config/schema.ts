@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { actorSection, algorithmSection, correctionSection, criticSection, klSection } from "./algorithm.ts";
+import { curriculumSection, guardSection } from "./curriculum.ts";
 import { dataSection, modelSection, rolloutSection } from "./data.ts";
 import { count, section, text } from "./fields.ts";
 import { rewardSection } from "./reward.ts";
@@ -48,6 +49,8 @@ export const trainSchema = z.strictObject({
   actor: actorSection,
   critic: criticSection,
   correction: correctionSection,
+  curriculum: curriculumSection,
+  guard: guardSection,
   eval: evalSection,
   checkpoint: checkpointSection,
   log: logSection,

@@ -32,12 +32,12 @@ export function applySettings(
       place[key] = next;
       place = next as Record<string, unknown>;
     }
-    place[last] = valueOf(setting, setting.slice(at + 1));
+    place[last] = parseValue(setting, setting.slice(at + 1));
   }
   return result;
 }
 
-function valueOf(setting: string, text: string): unknown {
+function parseValue(setting: string, text: string): unknown {
   try {
     return parse(text);
   } catch (cause) {

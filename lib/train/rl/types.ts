@@ -140,6 +140,8 @@ export interface TrainHooks {
   /** In place of the order that the config asks for. */
   readonly sampler?: (rows: readonly PromptRow[]) => PromptSampler;
   readonly guard?: Guard;
+  /** Told what is worth a line on a terminal: prompts left out, alarms of the guard. */
+  readonly onWarning?: (message: string) => void;
   readonly sinks?: readonly MetricSink[];
   readonly plugins?: readonly TrainPlugin[];
 }
