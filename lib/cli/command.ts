@@ -5,6 +5,7 @@ import { register as addDoctor } from "./doctor.ts";
 import { register as addEval } from "./eval.ts";
 import { register as addGrade } from "./grade.ts";
 import { addPure } from "./pure.ts";
+import { register as addReport } from "./report.ts";
 import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
 import { Interrupted } from "./signals.ts";
@@ -20,7 +21,17 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .showHelpAfterError("(--help shows the options)")
     .exitOverride();
-  const commands = [addAdvantages, addPure, addScore, addSelect, addBenchmarks, addGrade, addEval, addDoctor];
+  const commands = [
+    addAdvantages,
+    addPure,
+    addScore,
+    addSelect,
+    addBenchmarks,
+    addGrade,
+    addEval,
+    addReport,
+    addDoctor,
+  ];
   for (const add of commands) add(program);
   try {
     await program.parseAsync(args, { from: "user" });

@@ -30,6 +30,7 @@ th{color:var(--faint);font-weight:600;font-size:13px}
 .unknown{border-radius:3px;padding:1px 6px;background:color-mix(in srgb,var(--faint) 25%,transparent)}
 .strip{display:inline-flex;gap:2px;vertical-align:-2px;flex-wrap:wrap;max-width:60%}.strip span{width:11px;height:14px;border-radius:2px}
 .rollout-step{margin:8px 0}.rollout-step>summary{padding:8px 12px;background:var(--panel);border-radius:8px}.rollout-step>article{margin:8px 0}
+.legend{display:flex;flex-wrap:wrap;gap:4px 18px;margin:0 0 12px}.legend svg{display:inline-block;width:28px;height:8px;margin-right:6px;vertical-align:2px}
 .spark{width:120px;height:22px}.numbers td:first-child{overflow-wrap:anywhere}
 .settings{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(340px,100%),1fr));gap:16px;margin:12px 0}
 .value{overflow-wrap:anywhere}section>details{margin:12px 0}details>.charts{margin:12px 0}

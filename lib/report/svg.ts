@@ -24,6 +24,11 @@ export const INK = {
   gold: "#01010b",
 } as const;
 
+/** @internal The page's variable that a colour stands for. */
+export function variableOf(ink: string): string {
+  return Object.keys(INK).find((name) => INK[name as keyof typeof INK] === ink) ?? "text";
+}
+
 /**
  * @internal A chart as SVG markup to put into a page: static, referring to nothing outside itself, the same
  * bytes for the same input.

@@ -27,21 +27,32 @@ export interface Curve {
 const WIDTH = 400;
 const HEIGHT = 230;
 
+/** @internal How a chart differs from the usual. */
+export interface StepChartOptions {
+  /** Ends of the value axis. Default: as the curves need. */
+  readonly range?: readonly [low: number, high: number];
+  /** False where the page has a legend for all charts. Default: with more than one curve. */
+  readonly legend?: boolean;
+}
+
 /** @internal A chart of curves over steps; undefined when none has a point. */
 export function stepChart(
   { title, caption }: { readonly title: string; readonly caption: string },
   curves: readonly Curve[],
+  options: StepChartOptions = {},
 ): Chart | undefined {
   const drawn = curves.filter(({ points }) => points.length > 0);
   if (drawn.length === 0) return undefined;
-  return { title, caption, svg: renderSvg(option(drawn), WIDTH, HEIGHT, plain(title)) };
+  return { title, caption, svg: renderSvg(option(drawn, options), WIDTH, HEIGHT, plain(title)) };
 }
 
-function option(curves: readonly Curve[]): ChartOption {
-  const several = curves.length > 1;
+function option(
+  curves: readonly Curve[],
+  { range, legend = curves.length > 1 }: StepChartOptions,
+): ChartOption {
   return {
-    grid: { ...GRID, left: 52, top: several ? 16 + 20 * legendRows(curves) : 14, bottom: 40 },
-    ...(several && {
+    grid: { ...GRID, left: 52, top: legend ? 16 + 20 * legendRows(curves) : 14, bottom: 40 },
+    ...(legend && {
       legend: { ...LEGEND, itemGap: 12, itemWidth: 20, data: curves.map(({ label }) => label) },
     }),
     xAxis: axis("step", {
@@ -51,7 +62,11 @@ function option(curves: readonly Curve[]): ChartOption {
       max: "dataMax",
       splitLine: { show: false },
     }),
-    yAxis: axis("", { scale: true, splitNumber: 4 }),
+    yAxis: axis("", {
+      scale: true,
+      splitNumber: 4,
+      ...(range && { min: range[0], max: range[1], interval: 0.2 }),
+    }),
     series: curves.flatMap((curve, i) => [...bandOf(curve, i), lineOf(curve)]),
   };
 }

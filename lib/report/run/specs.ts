@@ -106,7 +106,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: "Entropy",
     caption: "Mean entropy of the policy per token.",
-    curves: curves({ "actor/entropy": "entropy", "actor/entropy_loss": "entropy" }),
+    curves: curves({ "actor/entropy": "entropy" }),
   },
   range("Advantages", "Per token, as they enter the loss.", "critic/advantages"),
   range("Returns", "Per token.", "critic/returns"),
@@ -151,4 +151,26 @@ export const CHARTS: readonly ChartSpec[] = [
     curves: curves({ "reflection/mean": "reflection" }),
   },
   range("Prompt length", "Tokens.", "prompt_length"),
+];
+
+/** @internal Metrics whose curves are laid over one another when runs are compared. */
+export const COMPARED: readonly (readonly [metric: string, title: string])[] = [
+  ["eval/pass@1/greedy", "Held-out pass@1, greedy"],
+  ["eval/pass@1/sampled", "Held-out pass@1, sampled"],
+  ["eval/prm", "Held-out PRM score"],
+  ["eval/steps", "Held-out steps"],
+  ["eval/tokens", "Held-out length"],
+  ["eval/kl", "Held-out KL to the reference policy"],
+  ["eval/loss", "Held-out loss"],
+  ["pass@1", "Training pass@1"],
+  ["pass@n", "Training pass@n"],
+  ["critic/score/mean", "Training score"],
+  ["critic/rewards/process/mean", "PRM reward per step"],
+  ["num_steps/mean", "Steps per response"],
+  ["response_length/mean", "Response length"],
+  ["response_length/clip_ratio", "Truncated responses"],
+  ["actor/entropy", "Entropy"],
+  ["actor/ppo_kl", "KL to the sampling policy"],
+  ["actor/grad_norm", "Gradient norm"],
+  ["critic/vf_explained_var", "Explained variance of the returns"],
 ];
