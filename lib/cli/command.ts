@@ -3,12 +3,15 @@ import { addAdvantages } from "./advantages.ts";
 import { register as addBenchmarks } from "./benchmarks.ts";
 import { register as addDoctor } from "./doctor.ts";
 import { register as addEval } from "./eval.ts";
+import { register as addExperiment } from "./experiment.ts";
 import { register as addGrade } from "./grade.ts";
-import { addPure } from "./pure.ts";
+import { register as addPure } from "./pure.ts";
 import { register as addReport } from "./report.ts";
 import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
+import { register as addSft } from "./sft.ts";
 import { Interrupted } from "./signals.ts";
+import { register as addTrainPrm } from "./train-prm.ts";
 import { printable } from "./printable.ts";
 import { packageVersion } from "./version.ts";
 
@@ -29,7 +32,10 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     addBenchmarks,
     addGrade,
     addEval,
+    addSft,
+    addTrainPrm,
     addReport,
+    addExperiment,
     addDoctor,
   ];
   for (const add of commands) add(program);

@@ -1,4 +1,5 @@
 import { basename, join, resolve } from "node:path";
+import { readLatest } from "../run/checkpoints.ts";
 import type { MetricSink, SinkSettings } from "./sink.ts";
 import { TensorBoardSink } from "./tensorboard.ts";
 import { WandbSink } from "./wandb.ts";
@@ -6,7 +7,8 @@ import { WandbSink } from "./wandb.ts";
 export type { MetricSink, SinkSettings } from "./sink.ts";
 
 /**
- * Opens the sinks that are asked for as one; without any it is a sink that drops everything.
+ * Opens the sinks that are asked for as one; without any it is a sink that drops everything. To be opened before the run
+ * is: where its folder holds a checkpoint, what was logged beyond that is taken back.
  *
  * @param folder - the run's folder
  * @throws {@link InputError} `ERR_INPUT` when nothing can be written there
@@ -19,12 +21,19 @@ export function openSinks(folder: string, settings: SinkSettings = {}): MetricSi
     name = basename(resolve(folder)),
     project = "minform",
   } = settings;
-  const { resumedAfter } = settings;
+  // A run in whose folder there is a checkpoint goes on after it.
+  const resumedAfter = readLatest(folder)?.step;
   const sinks: MetricSink[] = [];
   if (tensorboard) sinks.push(new TensorBoardSink(join(folder, "tensorboard"), resumedAfter));
   if (wandb !== "off")
     sinks.push(
-      new WandbSink(join(folder, "wandb"), { ...settings, name, project, online: wandb === "online" }),
+      new WandbSink(join(folder, "wandb"), {
+        name,
+        project,
+        config: settings.config,
+        online: wandb === "online",
+        resumedAfter,
+      }),
     );
   return {
     log(step, metrics) {

@@ -1,5 +1,3 @@
-import type { Json } from "../run/index.ts";
-
 /** Where metrics go besides metrics.jsonl. */
 export interface MetricSink {
   /** Metrics of a step; steps rise. Numbers that are not finite are passed on as such where the format has them. */
@@ -19,7 +17,5 @@ export interface SinkSettings {
   /** Weights & Biases project. Default `minform`. */
   readonly project?: string;
   /** The resolved config, shown with the run. */
-  readonly config?: Json;
-  /** The run goes on after this step: what an interrupted run logged beyond it counts no more. */
-  readonly resumedAfter?: number;
+  readonly config?: object;
 }

@@ -4,11 +4,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { InputError, ModelError } from "../../errors.ts";
-import type { MetricSink, SinkSettings } from "./sink.ts";
+import type { MetricSink } from "./sink.ts";
 import { itemsOf, WandbFile } from "./wandb-file.ts";
 
 /** @internal What {@link WandbSink} needs to know. */
-export interface WandbSettings extends Pick<SinkSettings, "config" | "resumedAfter"> {
+export interface WandbSettings {
+  readonly config: object | undefined;
+  /** Last step of the run's earlier parts. */
+  readonly resumedAfter: number | undefined;
   readonly name: string;
   readonly project: string;
   readonly online: boolean;
@@ -44,7 +47,7 @@ export class WandbSink implements MetricSink {
         runId: id,
         project,
         displayName: name,
-        config: { update: itemsOf(typeof config === "object" && config !== null ? { ...config } : {}) },
+        config: { update: itemsOf({ ...config }) },
         startTime: { seconds: Math.floor(this.#started / 1000) },
         resumed: resumedAfter !== undefined,
       },

@@ -16,6 +16,14 @@ const files = (folder: string) =>
     .filter((name) => /tfevents|\.wandb$/.test(name))
     .sort();
 
+// What a run leaves that was stopped after a step.
+function standAt(folder: string, step: number): void {
+  const name = `checkpoint-${step}`;
+  mkdirSync(join(folder, name));
+  const latest = { step, folder: name, state: {}, seconds: 1, bytes: {} };
+  writeFileSync(join(folder, "latest.json"), JSON.stringify(latest));
+}
+
 afterEach(() => vi.unstubAllEnvs());
 
 describe("CRC-32C", () => {
@@ -52,8 +60,9 @@ describe("TensorBoard", () => {
 
   it("takes back, where a run goes on, the steps that come again", async () => {
     const folder = fresh();
-    for (const settings of [{}, { resumedAfter: 5 }]) {
-      const sink = openSinks(folder, { tensorboard: true, ...settings });
+    for (const checkpoint of [undefined, 5]) {
+      if (checkpoint !== undefined) standAt(folder, checkpoint);
+      const sink = openSinks(folder, { tensorboard: true });
       sink.log(6, { a: 1 });
       await sink.close();
     }
@@ -113,8 +122,9 @@ describe("Weights & Biases", () => {
 
   it("lies where the wandb command looks, and a run that goes on keeps its id", async () => {
     const folder = fresh();
-    for (const settings of [{}, { resumedAfter: 1 }]) {
-      const sink = openSinks(folder, { wandb: "offline", ...settings });
+    for (const checkpoint of [undefined, 1]) {
+      if (checkpoint !== undefined) standAt(folder, checkpoint);
+      const sink = openSinks(folder, { wandb: "offline" });
       sink.log(2, { a: 1 });
       await sink.close();
     }
