@@ -1,6 +1,6 @@
 import { ArgumentError } from "../../errors.ts";
 import { assertCount, assertNumber } from "../../validate.ts";
-import type { Generator, StepContext, TrainPlugin } from "../rl/types.ts";
+import type { GenerateRequest, Generator, StepContext, TrainPlugin } from "../rl/types.ts";
 import type { Json } from "../run/folder.ts";
 import { restoredNumber, restoredState } from "./record.ts";
 
@@ -46,16 +46,22 @@ export class GrowingLength implements TrainPlugin {
     return this.limitTokens;
   }
 
-  /** Sampled responses that end at the limit at the latest; greedy ones, of evaluations, are as long as asked for. */
-  limit(generator: Generator): Generator {
+  /**
+   * A generator whose responses end at the limit at the latest.
+   *
+   * @param isLimited - whether a request is: evaluations should not be. Default: those that sample, not greedy ones
+   */
+  limit(
+    generator: Generator,
+    isLimited: (request: GenerateRequest) => boolean = ({ temperature }) => temperature !== 0,
+  ): Generator {
+    const limited = (request: GenerateRequest) => ({
+      ...request,
+      maxTokens: Math.min(request.maxTokens, this.limitTokens),
+    });
     return {
       ...generator,
-      generate: (request) =>
-        generator.generate(
-          request.temperature === 0
-            ? request
-            : { ...request, maxTokens: Math.min(request.maxTokens, this.limitTokens) },
-        ),
+      generate: (request) => generator.generate(isLimited(request) ? limited(request) : request),
     };
   }
 
