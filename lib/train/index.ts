@@ -14,3 +14,7 @@ export {
 } from "../errors.ts";
 export * from "./arithmetic/index.ts";
 export * from "./engine/index.ts";
+export * from "./curriculum/index.ts";
+export * from "./guard/index.ts";
+export * from "./online/index.ts";
+export * from "./tasks/index.ts";
