@@ -80,6 +80,6 @@ export function joinRows(rows: readonly ArrayLike<number>[]): RaggedInts {
     offsets[i + 1] = offsets[i]! + row.length;
   });
   const data = new Int32Array(offsets[rows.length]!);
-  rows.forEach((row, i) => data.set(row, offsets[i]!));
+  for (const [i, row] of rows.entries()) data.set(row, offsets[i]!);
   return { data, offsets };
 }

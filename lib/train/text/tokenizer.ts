@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ArgumentError } from "../../errors.ts";
 import { readJson } from "../../model/checkpoint.ts";
 import { tokenName } from "../../model/chat.ts";
 import { loadTokenizer } from "../../model/tokenizer.ts";
@@ -12,7 +13,7 @@ export async function tokenizerCodec(folder: string, config: Record<string, unkn
   const silent = new Set([bosId, eosId, padId]);
   const startsPrompts = bosId !== undefined && (await addsBos(folder, config));
   return {
-    encode: (text) => tokenizer.encode(text),
+    encode: (text) => known(tokenizer.encode(text), text),
     decode: (ids) => tokenizer.decode(Array.from(ids).filter((id) => !silent.has(id))),
     ...(tokenizer.hasChatTemplate
       ? { encodeChat: (messages) => tokenizer.encodeChat(messages, { addGenerationPrompt: true }) }
@@ -21,6 +22,13 @@ export async function tokenizerCodec(folder: string, config: Record<string, unkn
     ...(startsPrompts ? { bosId } : {}),
     ...(padId === undefined ? {} : { padId }),
   };
+}
+
+// A vocabulary of words without an unknown one leaves a hole where it has no word.
+function known(ids: readonly (number | undefined)[], text: string): number[] {
+  if (!ids.includes(undefined)) return ids as number[];
+  const shown = JSON.stringify(text.slice(0, 40));
+  throw new ArgumentError("ERR_ARGUMENT_VALUE", `text: the tokenizer has no token for a part of ${shown}`);
 }
 
 interface Step {
