@@ -11,6 +11,7 @@ import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
 import { register as addSft } from "./sft.ts";
 import { Interrupted } from "./signals.ts";
+import { register as addTrain } from "./train.ts";
 import { register as addTrainPrm } from "./train-prm.ts";
 import { printable } from "./printable.ts";
 import { packageVersion } from "./version.ts";
@@ -34,6 +35,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     addEval,
     addSft,
     addTrainPrm,
+    addTrain,
     addReport,
     addExperiment,
     addDoctor,

@@ -24,6 +24,8 @@ export function prmTable(stages: readonly PrmStage[]): string {
 const ROWS: readonly [metric: string, title: string, show: (value: number | undefined) => string][] = [
   ["eval/pass@1/greedy", "pass@1, greedy", percent],
   ["eval/pass@1/sampled", "pass@1, sampled", percent],
+  ["eval/reward/greedy", "reward, greedy", decimal],
+  ["eval/reward/sampled", "reward, sampled", decimal],
   ["eval/steps", "steps", decimal],
   ["eval/tokens", "tokens", (value) => decimal(value, 1)],
   ["eval/prm", "lowest step reward, mean", decimal],
@@ -38,6 +40,10 @@ export function changeTable(
   return textTable({
     title: "Policy, held-out problems",
     head: ["", "before", "after"],
-    rows: ROWS.map(([metric, title, show]) => [title, show(before[metric]), show(after[metric])]),
+    rows: ROWS.filter(([metric]) => metric in before || metric in after).map(([metric, title, show]) => [
+      title,
+      show(before[metric]),
+      show(after[metric]),
+    ]),
   });
 }

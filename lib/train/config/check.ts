@@ -36,8 +36,11 @@ const RULES: readonly Rule[] = [
     says: ({ algorithm }) => `rollout.n: expected at least 2, which ${algorithm.estimator} compares, got 1`,
   },
   {
-    broken: ({ kl, algorithm }) =>
-      kl.controller === "adaptive" && algorithm !== undefined && kl.coefficient === 0,
+    broken: (config) => config.online.enabled && !usesPrm(config),
+    says: ({ reward }) => `online.enabled: expected a mode with a PRM, got reward.mode "${reward.mode}"`,
+  },
+  {
+    broken: ({ kl }) => kl.controller === "adaptive" && kl.coefficient === 0,
     says: () => "kl.coefficient: expected more than 0 for the adaptive controller, got 0",
   },
 ];

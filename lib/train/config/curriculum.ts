@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BLAME } from "../online/relabel.ts";
 import { count, positive, section, share } from "./fields.ts";
 
 /** @internal Which prompts come when. */
@@ -57,4 +58,47 @@ export const guardSection = section(
       .describe("Rules of one's own in place of the default ones; see the guide on reward hacking."),
   },
   "Detection of reward hacking.",
+);
+
+/** @internal Refreshing the PRM during the run. */
+export const onlineSection = section(
+  {
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe("The PRM goes on learning from rollouts that are labelled by their answers."),
+    every: count().default(5).describe("Steps between refreshes."),
+    batch: count().default(32).describe("Solutions per optimiser step, half right and half wrong."),
+    steps: count().default(4).describe("Optimiser steps of a refresh at most."),
+    learningRate: positive().default(1e-3).describe("Learning rate; for large models of the order of 1e-6."),
+    maxNorm: positive().default(1).describe("Largest global gradient norm."),
+    blame: z
+      .enum(BLAME)
+      .default("weakest")
+      .describe("Which step of a wrong solution is taken for wrong: the one of lowest reward, or the last."),
+  },
+  "Online PRM.",
+);
+
+/** @internal verl's digit task. */
+export const digitsSection = section(
+  {
+    grow: z
+      .strictObject({
+        start: count().describe("Longest response at the start, in tokens."),
+        by: count().optional().describe("Tokens by which it grows. Default: start."),
+        share: share()
+          .optional()
+          .describe("Share of responses at the limit above which it grows. Default 0.3."),
+        memory: share().optional().describe("Weight of the newest step in that share. Default 0.2."),
+      })
+      .optional()
+      .describe("A curriculum by length. Default: none."),
+    equalCharacters: z
+      .boolean()
+      .default(false)
+      .describe("In training every right character counts 1, however long the answer."),
+    endAtMismatch: z.boolean().default(true).describe("Responses end at the first wrong character."),
+  },
+  "The digit task, with `reward.function: digits`.",
 );

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { actorSection, algorithmSection, correctionSection, criticSection, klSection } from "./algorithm.ts";
-import { curriculumSection, guardSection } from "./curriculum.ts";
+import { curriculumSection, digitsSection, guardSection, onlineSection } from "./curriculum.ts";
 import { dataSection, modelSection, rolloutSection } from "./data.ts";
 import { count, section, text } from "./fields.ts";
 import { rewardSection } from "./reward.ts";
@@ -51,6 +51,8 @@ export const trainSchema = z.strictObject({
   correction: correctionSection,
   curriculum: curriculumSection,
   guard: guardSection,
+  online: onlineSection,
+  digits: digitsSection,
   eval: evalSection,
   checkpoint: checkpointSection,
   log: logSection,

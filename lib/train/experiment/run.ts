@@ -5,7 +5,6 @@ import type { TrainConfig } from "../config/schema.ts";
 import { trainPrm } from "../prm/train.ts";
 import { trainRl } from "../rl/index.ts";
 import type { PhaseOptions, PhaseProgress } from "../run/progress.ts";
-import { openSinks } from "../sinks/index.ts";
 import { trainSft } from "../sft/train.ts";
 import { type Experiment, type SetupStep, withModels } from "./experiment.ts";
 import { type ExperimentRun, readDone, writeDone, writeRuns } from "./record.ts";
@@ -111,10 +110,7 @@ function setupPart(step: SetupStep, seed: number, folder: string, trainers: Trai
 }
 
 function settingPart(label: string, config: TrainConfig, folder: string, trainers: Trainers): Part {
-  const train: Part["train"] = (options) => {
-    const sinks = [openSinks(folder, { ...config.log, name: `${label}, seed ${config.seed}`, config })];
-    return trainers.rl(config, { ...options, hooks: { sinks } });
-  };
+  const train: Part["train"] = (options) => trainers.rl(config, options);
   return { name: label, seed: config.seed, folder, config, train };
 }
 

@@ -4,13 +4,7 @@ import type { TrainConfig } from "../config/schema.ts";
 import type { TrainableModel } from "../engine/model.ts";
 import type { Optimizer } from "../engine/optimizer.ts";
 import { Means } from "./means.ts";
-import {
-  type Denominator,
-  learningRateOf,
-  MiniBatchCount,
-  miniBatches,
-  optimizerStep,
-} from "./mini-batches.ts";
+import { type Denominator, MiniBatchCount, miniBatches } from "./mini-batches.ts";
 import { adamStep } from "../run/adam.ts";
 import { type Sequences, takeRows } from "./sequences.ts";
 
@@ -84,7 +78,7 @@ export async function updateCritic(
     means.add("critic/vf_loss", total);
     const { lr, grad_norm } = adamStep(optimizer, critic, step, config.steps);
     means.add("critic/grad_norm", grad_norm);
-    means.add("critic/lr", lr);
+    means.keep("max", "critic/lr", lr);
   }
   return means.metrics();
 }

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { parseTrainConfig } from "../config/parse.ts";
-import type { TrainConfigInput } from "../config/schema.ts";
+import type { TrainConfig, TrainConfigInput } from "../config/schema.ts";
 import { RunFolder } from "../run/folder.ts";
+import { type MetricSink, openSinks } from "../sinks/index.ts";
+import { configHooks } from "./config-hooks.ts";
 import { openParts } from "./parts.ts";
 import { Run } from "./run.ts";
 import type { RlOptions, RlResult } from "./types.ts";
@@ -22,20 +24,32 @@ import type { RlOptions, RlResult } from "./types.ts";
  */
 export async function trainRl(config: TrainConfigInput, options: RlOptions): Promise<RlResult> {
   const resolved = parseTrainConfig(config);
-  const { folder, resume = false, hooks = {} } = options;
+  const { folder, resume = false } = options;
+  const hooks = await configHooks(resolved, options.hooks ?? {});
   const parts = await openParts(resolved, hooks);
   try {
-    const folderOptions = { phase: "rl", config: resolved, resume, keep: resolved.checkpoint.keep };
-    const files = await RunFolder.open(folder, folderOptions);
+    using files = await RunFolder.open(folder, {
+      phase: "rl",
+      config: resolved,
+      resume,
+      keep: resolved.checkpoint.keep,
+    });
+    const sinks = [openRunSinks(resolved, folder, files), ...(hooks.sinks ?? [])];
     try {
-      const run = new Run(parts, files, options);
+      const run = new Run(parts, files, { ...options, hooks: { ...hooks, sinks } });
       return await run.toEnd(join(folder, "model"));
     } finally {
-      files.close();
-      for (const sink of hooks.sinks ?? []) await sink.close();
+      for (const sink of sinks) await sink.close();
     }
   } finally {
     await parts.sources.answers?.close();
     await parts.generator.close?.();
   }
+}
+
+function openRunSinks(config: TrainConfig, folder: string, files: RunFolder): MetricSink {
+  const { tensorboard, wandb } = config.log;
+  const last = files.latest();
+  const resumed = last === undefined ? {} : { resumedAfter: last.step };
+  return openSinks(folder, { tensorboard, wandb, name: config.name, config, ...resumed });
 }

@@ -11,7 +11,7 @@ export function leftOut(
   { verified }: Rewards,
 ): Ragged<Uint8Array> | undefined {
   const kept = new Uint8Array(stopped.length).fill(1);
-  if (rollout.truncated === "mask") stopped.forEach((ended, row) => (kept[row] = ended));
+  if (rollout.truncated === "mask") kept.set(stopped);
   if (curriculum.dropUniform) {
     // NaN differs from itself; prompts without an answer count as uniform only if there is nothing else to learn from.
     const mixed = informative(verified, promptOf);
@@ -22,6 +22,6 @@ export function leftOut(
   if (!kept.includes(0)) return undefined;
   const { offsets } = tokens;
   const data = new Uint8Array(tokens.data.length);
-  kept.forEach((isKept, row) => data.fill(isKept, offsets[row]!, offsets[row + 1]!));
+  for (const [row, isKept] of kept.entries()) data.fill(isKept, offsets[row]!, offsets[row + 1]!);
   return { data, offsets };
 }

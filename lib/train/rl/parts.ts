@@ -9,6 +9,7 @@ import type { TrainableModel } from "../engine/model.ts";
 import { Optimizer } from "../engine/optimizer.ts";
 import { type GuardRule, DEFAULT_RULES, HackGuard } from "../guard/index.ts";
 import { openCodec, type TextCodec } from "../text/codec.ts";
+import { definite } from "./definite.ts";
 import { engineGenerator } from "./generator.ts";
 import { klController } from "./kl-controller.ts";
 import type { RewardSources } from "./rewards.ts";
@@ -140,9 +141,4 @@ function guardOf({ guard: { enabled, action, rules } }: TrainConfig): Guard | un
   return new HackGuard(
     (rules as GuardRule[] | undefined) ?? DEFAULT_RULES.map((rule) => ({ ...rule, action })),
   );
-}
-
-// Keys that may be left out are absent, not undefined, everywhere else.
-function definite<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }

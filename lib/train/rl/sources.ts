@@ -40,9 +40,6 @@ async function scorerOf(config: TrainConfig, codec: TextCodec): Promise<StepScor
   return openStepScorer(reward.prm, { engine: reward.prmEngine, policy: model.path, codec });
 }
 
-/** Names of built-in reward functions, and where they are. */
-const BUILT_IN: Readonly<Record<string, () => Promise<RewardFunction>>> = {};
-
 async function functionOf(name: string | undefined): Promise<RewardFunction> {
   if (name === undefined) {
     throw new InputError(
@@ -50,14 +47,11 @@ async function functionOf(name: string | undefined): Promise<RewardFunction> {
       'reward.function: expected a name or a module in mode "function", got none',
     );
   }
-  const builtIn = BUILT_IN[name];
-  if (builtIn !== undefined) return builtIn();
   let module: { default?: unknown };
   try {
     module = (await import(pathToFileURL(name).href)) as { default?: unknown };
   } catch (cause) {
-    const known = Object.keys(BUILT_IN).join(", ");
-    const hint = name.includes("/") ? "" : ` (built in: ${known || "none"})`;
+    const hint = name.includes("/") ? "" : " (built in: digits)";
     throw new InputError("ERR_INPUT", `reward.function: ${name}: ${(cause as Error).message}${hint}`, {
       cause,
     });

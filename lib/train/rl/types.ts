@@ -4,6 +4,7 @@ import type { TrainableModel } from "../engine/model.ts";
 import type { StepScorer } from "../prm/scorer.ts";
 import type { Json } from "../run/folder.ts";
 import type { PhaseOptions } from "../run/progress.ts";
+import type { MetricSink } from "../sinks/index.ts";
 import type { TextCodec } from "../text/codec.ts";
 import type { TrainConfig } from "../config/schema.ts";
 
@@ -95,12 +96,6 @@ export interface Guard {
   check(step: number, metrics: Readonly<Record<string, number>>): GuardVerdict | undefined;
   state(): Json;
   restore(state: Json): void;
-}
-
-/** Where metrics go besides metrics.jsonl. */
-export interface MetricSink {
-  log(step: number, metrics: Readonly<Record<string, number>>): void | Promise<void>;
-  close(): void | Promise<void>;
 }
 
 /** What a plugin sees of a step. */

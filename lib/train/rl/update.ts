@@ -42,7 +42,7 @@ export async function updatePolicy(
     for (const [name, loss] of Object.entries(losses)) means.add(name, loss);
     const { lr, grad_norm } = adamStep(optimizer, actor, step, config.steps);
     means.add("actor/grad_norm", grad_norm);
-    means.add("actor/lr", lr);
+    means.keep("max", "actor/lr", lr);
   }
   return means.metrics();
 }
