@@ -15,7 +15,7 @@ p{margin:4px 0}.note,figcaption{color:var(--faint);font-size:13px}
 figure,article,.tile{margin:0;background:var(--panel);border-radius:8px;padding:16px}
 figure h3{margin:0 0 4px}svg{display:block;width:100%;height:auto}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:20px 0}
-.tile b{display:block;font-size:22px;line-height:1.3}.tile span{color:var(--faint);font-size:13px}
+.tile{padding:12px 14px}.tile b{display:block;font-size:19px;line-height:1.4}.tile span{color:var(--faint);font-size:13px}
 article{margin-bottom:16px}.question{white-space:pre-wrap;overflow-wrap:anywhere}
 details>summary{cursor:pointer;padding:4px 0;overflow-wrap:anywhere}details details{border-top:1px solid var(--grid)}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}

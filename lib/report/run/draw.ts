@@ -1,5 +1,6 @@
 import { axis, type Chart, GRID, LEGEND, line } from "../chart.ts";
 import { type ChartOption, INK, renderSvg } from "../svg.ts";
+import { significant } from "./numbers.ts";
 import { type Point, thinned } from "./series.ts";
 
 /** @internal Colours of curves, in their order. */
@@ -65,6 +66,7 @@ function option(
     yAxis: axis("", {
       scale: true,
       splitNumber: 4,
+      axisLabel: { color: INK.faint, formatter: (value: number) => significant(value, 3, 0) },
       ...(range && { min: range[0], max: range[1], interval: 0.2 }),
     }),
     series: curves.flatMap((curve, i) => [...bandOf(curve, i), lineOf(curve)]),

@@ -1,11 +1,11 @@
 import { Html, html } from "../html.ts";
 import { type Point, type SeriesByName, thinned } from "./series.ts";
 
-/** @internal A number of any size with a few significant digits; a dash for none. */
-export function significant(value: number | undefined, digits = 4): string {
+/** @internal A number of any size with a few significant digits, fewer decimals where it has an exponent; a dash for none. */
+export function significant(value: number | undefined, digits = 4, decimals = 2): string {
   if (value === undefined || !Number.isFinite(value)) return "-";
   const size = Math.abs(value);
-  if (value !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2);
+  if (value !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(decimals);
   return String(Number(value.toPrecision(digits)));
 }
 

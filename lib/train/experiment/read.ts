@@ -19,7 +19,7 @@ const setupStep = z.union([
 ]);
 
 // A name becomes a folder.
-const runName = z.string().regex(/^[\w+-][\w+.-]*$/, "expected letters, digits and any of + - . _");
+const RUN_NAME = /^[\w+-][\w+.-]*$/;
 
 const schema = z.strictObject({
   name: z.string().min(1),
@@ -30,7 +30,7 @@ const schema = z.strictObject({
   setup: z.array(setupStep).default([]),
   base: someConfig,
   runs: z
-    .record(runName, someConfig.nullable())
+    .record(z.string(), someConfig.nullable())
     .refine((runs) => Object.keys(runs).length > 0, "expected at least one run"),
 });
 
@@ -49,6 +49,10 @@ export async function readExperiment(path: string): Promise<Experiment> {
     steps.push(withModels(checkedStep(step, path), (of) => known(of, before, `${path}: setup.${step.as}`)));
   }
   const settings = Object.entries(runs).map(([run, over]): [string, TrainConfig] => {
+    if (!RUN_NAME.test(run)) {
+      const message = `${path}: runs: ${run}: expected a name of letters, digits and any of + - . _`;
+      throw new InputError("ERR_INPUT", message);
+    }
     const source = `${path}: runs.${run}`;
     const config = merged(merged(base, over ?? {}), { name: run }) as TrainConfigInput;
     const resolved = resolvePaths(parseTrainConfig(config, source), dirname(path));
