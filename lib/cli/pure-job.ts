@@ -32,7 +32,7 @@ export async function runPureJob(
     const report = join(outDir, "report.html");
     writeWhole(report, await renderRunReport(result.folders.run));
     if (quiet) return;
-    const { f1 = Number.NaN } = result.stages.at(-1)?.quality ?? {};
+    const f1 = result.stages.at(-1)?.quality?.f1 ?? 0;
     const gate =
       f1 >= PRM_GATE
         ? `F1 ${f1.toFixed(3)} >= ${PRM_GATE}: good enough to train on`

@@ -1,10 +1,14 @@
 import type { PrmStage } from "../train/prm/train.ts";
 import { textTable } from "./text-table.ts";
 
-const percent = (value: number | undefined) =>
-  value === undefined || Number.isNaN(value) ? "-" : `${(100 * value).toFixed(1)} %`;
-const decimal = (value: number | undefined, digits = 2) =>
-  value === undefined || Number.isNaN(value) ? "-" : value.toFixed(digits);
+type Measure = number | null | undefined;
+
+const percent = (value: Measure) => (isKnown(value) ? `${(100 * value).toFixed(1)} %` : "-");
+const decimal = (value: Measure, digits = 2) => (isKnown(value) ? value.toFixed(digits) : "-");
+
+function isKnown(value: Measure): value is number {
+  return typeof value === "number" && !Number.isNaN(value);
+}
 
 /** @internal Quality of a PRM after each stage, for the terminal. */
 export function prmTable(stages: readonly PrmStage[]): string {
@@ -21,7 +25,7 @@ export function prmTable(stages: readonly PrmStage[]): string {
   });
 }
 
-const ROWS: readonly [metric: string, title: string, show: (value: number | undefined) => string][] = [
+const ROWS: readonly [metric: string, title: string, show: (value: Measure) => string][] = [
   ["eval/pass@1/greedy", "pass@1, greedy", percent],
   ["eval/pass@1/sampled", "pass@1, sampled", percent],
   ["eval/reward/greedy", "reward, greedy", decimal],

@@ -2,18 +2,21 @@ import { firstError, processBenchMetrics } from "../../prm/processbench.ts";
 import type { StepScorer } from "./scorer.ts";
 import type { EncodedSolution } from "./solutions.ts";
 
-/** Quality of a PRM on held-out solutions; a step counts as wrong below a reward of 0. */
+/**
+ * Quality of a PRM on held-out solutions; a step counts as wrong below a reward of 0. `null` where there is nothing to
+ * measure by: no wrong solution, no right one, no step after an error.
+ */
 export interface PrmQuality {
   /** Share of labelled steps judged rightly. */
-  readonly accuracy: number;
+  readonly accuracy: number | null;
   /** ProcessBench: harmonic mean of the next two. */
-  readonly f1: number;
+  readonly f1: number | null;
   /** Share of wrong solutions whose first wrong step was named exactly. */
-  readonly errors: number;
+  readonly errors: number | null;
   /** Share of right solutions in which no step was called wrong. */
-  readonly correct: number;
+  readonly correct: number | null;
   /** Mean reward of steps after the first wrong one: what a sum collects and a minimum does not. */
-  readonly afterError: number;
+  readonly afterError: number | null;
 }
 
 const THRESHOLD = 0;
@@ -43,11 +46,13 @@ export async function measurePrm(scorer: StepScorer, rows: readonly EncodedSolut
     predictions.push(firstError(scores, THRESHOLD));
   });
   const { f1, errorAccuracy, correctAccuracy } = processBenchMetrics(labels, predictions, THRESHOLD);
-  return {
+  const quality = {
     accuracy: steps.right / steps.all,
     f1,
     errors: errorAccuracy,
     correct: correctAccuracy,
     afterError: after.sum / after.all,
   };
+  const known = Object.entries(quality).map(([name, value]) => [name, Number.isNaN(value) ? null : value]);
+  return Object.fromEntries(known) as PrmQuality;
 }

@@ -180,7 +180,10 @@ function planStages(config: ResolvedPrmConfig, rows: number): PlannedStage[] {
 }
 
 function qualityMetrics(quality: PrmQuality | undefined): Record<string, number> {
-  return Object.fromEntries(Object.entries(quality ?? {}).map(([name, value]) => [`eval/${name}`, value]));
+  const known = Object.entries(quality ?? {}).flatMap(([name, value]) =>
+    value === null ? [] : [[`eval/${name}`, value] as const],
+  );
+  return Object.fromEntries(known);
 }
 
 async function readData(

@@ -3,7 +3,7 @@ import { type PrmStage, trainPrm } from "../prm/train.ts";
 import { trainRl } from "../rl/loop.ts";
 import type { PhaseOptions } from "../run/progress.ts";
 import { trainSft } from "../sft/train.ts";
-import { embeddedPrm, embeddedRl, embeddedSft } from "./recipe.ts";
+import { EMBEDDED_RECIPE, type Recipe } from "./recipe.ts";
 
 /** Least F1 of a PRM that RL should be done with; below it the rewards are too often wrong. */
 export const PRM_GATE = 0.75;
@@ -14,6 +14,8 @@ export interface PureOptions extends Omit<PhaseOptions, "resume"> {
   readonly seed?: number;
   /** Steps of RL. Default 80. */
   readonly steps?: number;
+  /** Configs of the parts. Default: {@link EMBEDDED_RECIPE}. */
+  readonly recipe?: Recipe;
   /** Told when a part has ended. */
   readonly onPart?: (part: PurePart) => void;
 }
@@ -50,7 +52,7 @@ export interface PureResult {
  * @throws as {@link trainSft}, {@link trainPrm}, {@link trainRl}
  */
 export async function runPure(options: PureOptions): Promise<PureResult> {
-  const { folder, seed = 1, steps = 80, onPart, signal, onProgress } = options;
+  const { folder, seed = 1, steps = 80, recipe = EMBEDDED_RECIPE, onPart, signal, onProgress } = options;
   const phase = (name: string): PhaseOptions => ({
     folder: join(folder, name),
     resume: true,
@@ -66,17 +68,17 @@ export async function runPure(options: PureOptions): Promise<PureResult> {
   };
   const base = await timed(
     "sft",
-    () => trainSft(embeddedSft(seed), phase("sft")),
+    () => trainSft(recipe.sft(seed), phase("sft")),
     ({ metrics }) => `loss ${metrics["eval/loss"]?.toFixed(3)} per token on held-out solutions`,
   );
   const { model: prm, stages } = await timed(
     "prm",
-    () => trainPrm(embeddedPrm(base.model, seed), phase("prm")),
-    (result) => result.stages.map(({ name, quality }) => `${name} F1 ${quality?.f1.toFixed(3)}`).join(", "),
+    () => trainPrm(recipe.prm(base.model, seed), phase("prm")),
+    (result) => result.stages.map(({ name, quality }) => `${name} F1 ${quality?.f1?.toFixed(3)}`).join(", "),
   );
   const rl = await timed(
     "rl",
-    () => trainRl(embeddedRl(base.model, prm, seed, steps), phase("rl")),
+    () => trainRl(recipe.rl(base.model, prm, seed, steps), phase("rl")),
     ({ after }) => `pass@1 ${after["eval/pass@1/sampled"]?.toFixed(3)} sampled`,
   );
   return {

@@ -32,7 +32,7 @@ export function embeddedPrm(model: string, seed: number): PrmConfig {
     separator: "\n\n",
     headWidth: 128,
     head: { epochs: 1, batch: 16, learningRate: 5e-3, ...ADAM },
-    all: { epochs: 4, batch: 16, learningRate: 3e-3, schedule: "cosine", warmup: 10, ...ADAM },
+    all: { epochs: 8, batch: 16, learningRate: 3e-3, schedule: "cosine", warmup: 50, ...ADAM },
   };
 }
 
@@ -52,3 +52,16 @@ export function embeddedRl(model: string, prm: string, seed: number, steps: numb
     eval: { every: 20, prompts: 200 },
   };
 }
+
+/** Configs of the parts of {@link runPure}. */
+export interface Recipe {
+  /** The base model. */
+  sft(seed: number): SftConfig;
+  /** The PRM on the base model in a folder. */
+  prm(base: string, seed: number): PrmConfig;
+  /** RL from the base model with the PRM. */
+  rl(base: string, prm: string, seed: number, steps: number): TrainConfigInput;
+}
+
+/** The recipe of `npm run pure`. */
+export const EMBEDDED_RECIPE: Recipe = { sft: embeddedSft, prm: embeddedPrm, rl: embeddedRl };

@@ -41,6 +41,6 @@ describe("the quality of a PRM", () => {
     ]);
     expect(quality.accuracy).toBe(1);
     expect(quality.correct).toBe(1);
-    expect(quality.errors).toBeNaN();
+    expect([quality.errors, quality.f1, quality.afterError]).toEqual([null, null, null]);
   });
 });
