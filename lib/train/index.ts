@@ -18,3 +18,6 @@ export * from "./curriculum/index.ts";
 export * from "./guard/index.ts";
 export * from "./online/index.ts";
 export * from "./tasks/index.ts";
+export * from "./experiment/index.ts";
+export * from "./live/index.ts";
+export * from "./sinks/index.ts";

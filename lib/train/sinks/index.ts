@@ -1,5 +1,4 @@
 import { basename, join, resolve } from "node:path";
-import { readLatest } from "../run/checkpoints.ts";
 import type { MetricSink, SinkSettings } from "./sink.ts";
 import { TensorBoardSink } from "./tensorboard.ts";
 import { WandbSink } from "./wandb.ts";
@@ -7,8 +6,7 @@ import { WandbSink } from "./wandb.ts";
 export type { MetricSink, SinkSettings } from "./sink.ts";
 
 /**
- * Opens the sinks that are asked for as one; without any it is a sink that drops everything. To be opened before the run
- * is: where its folder holds a checkpoint, what was logged beyond that is taken back.
+ * Opens the sinks that are asked for as one; without any it is a sink that drops everything.
  *
  * @param folder - the run's folder
  * @throws {@link InputError} `ERR_INPUT` when nothing can be written there
@@ -20,9 +18,9 @@ export function openSinks(folder: string, settings: SinkSettings = {}): MetricSi
     wandb = "off",
     name = basename(resolve(folder)),
     project = "minform",
+    config,
+    resumedAfter,
   } = settings;
-  // A run in whose folder there is a checkpoint goes on after it.
-  const resumedAfter = readLatest(folder)?.step;
   const sinks: MetricSink[] = [];
   if (tensorboard) sinks.push(new TensorBoardSink(join(folder, "tensorboard"), resumedAfter));
   if (wandb !== "off")
@@ -30,7 +28,7 @@ export function openSinks(folder: string, settings: SinkSettings = {}): MetricSi
       new WandbSink(join(folder, "wandb"), {
         name,
         project,
-        config: settings.config,
+        config,
         online: wandb === "online",
         resumedAfter,
       }),

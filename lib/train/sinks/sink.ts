@@ -18,4 +18,6 @@ export interface SinkSettings {
   readonly project?: string;
   /** The resolved config, shown with the run. */
   readonly config?: object;
+  /** The run goes on after this step: what an interrupted run logged beyond it is taken back. */
+  readonly resumedAfter?: number;
 }

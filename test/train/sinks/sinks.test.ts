@@ -16,14 +16,6 @@ const files = (folder: string) =>
     .filter((name) => /tfevents|\.wandb$/.test(name))
     .sort();
 
-// What a run leaves that was stopped after a step.
-function standAt(folder: string, step: number): void {
-  const name = `checkpoint-${step}`;
-  mkdirSync(join(folder, name));
-  const latest = { step, folder: name, state: {}, seconds: 1, bytes: {} };
-  writeFileSync(join(folder, "latest.json"), JSON.stringify(latest));
-}
-
 afterEach(() => vi.unstubAllEnvs());
 
 describe("CRC-32C", () => {
@@ -60,9 +52,8 @@ describe("TensorBoard", () => {
 
   it("takes back, where a run goes on, the steps that come again", async () => {
     const folder = fresh();
-    for (const checkpoint of [undefined, 5]) {
-      if (checkpoint !== undefined) standAt(folder, checkpoint);
-      const sink = openSinks(folder, { tensorboard: true });
+    for (const settings of [{}, { resumedAfter: 5 }]) {
+      const sink = openSinks(folder, { tensorboard: true, ...settings });
       sink.log(6, { a: 1 });
       await sink.close();
     }
@@ -122,9 +113,8 @@ describe("Weights & Biases", () => {
 
   it("lies where the wandb command looks, and a run that goes on keeps its id", async () => {
     const folder = fresh();
-    for (const checkpoint of [undefined, 1]) {
-      if (checkpoint !== undefined) standAt(folder, checkpoint);
-      const sink = openSinks(folder, { wandb: "offline" });
+    for (const settings of [{}, { resumedAfter: 1 }]) {
+      const sink = openSinks(folder, { wandb: "offline", ...settings });
       sink.log(2, { a: 1 });
       await sink.close();
     }
