@@ -115,7 +115,7 @@ export const actorSection = section(
 export const criticSection = section(
   {
     model: z
-      .union([z.literal("shared"), z.literal("own")])
+      .enum(["own", "shared"])
       .default("own")
       .describe("`own`: a model of its own; `shared`: a head on the policy, trained with it."),
     path: text().optional().describe("`own`: checkpoint folder to start from. Default: the policy's."),

@@ -27,7 +27,7 @@ export const rewardSection = section(
       ),
     function: text()
       .optional()
-      .describe("Mode `function`: a built-in name, or an ES module whose default export is the function."),
+      .describe("Mode `function`: `digits`, or an ES module whose default export is the function."),
     separator: z.string().min(1).default("\n\n").describe("Text on whose tokens a step ends."),
     credit: z
       .enum(CREDITS)
