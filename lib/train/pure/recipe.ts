@@ -21,7 +21,7 @@ export function embeddedSft(seed: number): SftConfig {
 }
 
 /**
- * The PRM of the embedded task, on 10 000 solutions of the base model. Learning rates are those of a model of 100 000
+ * The PRM of the embedded task, on 20 000 solutions of the base model. Learning rates are those of a model of 100 000
  * parameters that is trained for minutes: PURE's own are the defaults of {@link PrmConfig}.
  */
 export function embeddedPrm(model: string, seed: number): PrmConfig {
@@ -31,8 +31,9 @@ export function embeddedPrm(model: string, seed: number): PrmConfig {
     seed,
     separator: "\n\n",
     headWidth: 128,
-    head: { epochs: 1, batch: 16, learningRate: 5e-3, ...ADAM },
-    all: { epochs: 8, batch: 16, learningRate: 3e-3, schedule: "cosine", warmup: 50, ...ADAM },
+    samples: 20_000,
+    head: { epochs: 1, batch: 16, learningRate: 5e-3 },
+    all: { epochs: 4, batch: 16, learningRate: 2e-3, schedule: "cosine", warmup: 50, betas: [0.9, 0.99] },
   };
 }
 
