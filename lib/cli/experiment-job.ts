@@ -2,6 +2,7 @@ import { basename, extname, join, relative } from "node:path";
 import { writeWhole } from "../prm/files/resume.ts";
 import { renderComparison } from "../report/index.ts";
 import { readExperiment, runExperiment } from "../train/experiment/index.ts";
+import { readRecord } from "../train/experiment/record.ts";
 import { liveView } from "../train/live/index.ts";
 import type { ExperimentFlags } from "./experiment.ts";
 import { writeComparison } from "./report-job.ts";
@@ -23,10 +24,13 @@ export async function runExperimentFile(
       onProgress: ({ name, seed, done, total, phase, ...progress }) =>
         view.update({ ...progress, phase: `${done + 1}/${total} ${name} (${phase}), seed ${seed}` }),
       // A long experiment can be looked at before it ends.
-      onRun: async (finished) => writeWhole(report, await renderComparison(experiment.name, finished)),
+      onRun: async (finished) => {
+        const { setup } = readRecord(folder);
+        writeWhole(report, await renderComparison(experiment.name, finished, { setup }));
+      },
     });
     view.stop();
-    await writeComparison(experiment.name, runs, report, quiet);
+    await writeComparison(experiment.name, runs, report, { setup: readRecord(folder).setup, quiet });
     if (!quiet) process.stdout.write(`report  ${relative(".", report)}\n`);
   } finally {
     view.stop();

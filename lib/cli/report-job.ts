@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { writeWhole } from "../prm/files/resume.ts";
 import { type ComparedRun, comparisonTable, renderComparison, renderRunReport } from "../report/index.ts";
-import { EXPERIMENT_FILE, readRuns } from "../train/experiment/record.ts";
+import { EXPERIMENT_FILE, readRecord } from "../train/experiment/record.ts";
 import type { ReportFlags } from "./report.ts";
 import { textTable } from "./text-table.ts";
 
@@ -12,10 +12,10 @@ export async function runReport(folders: readonly string[], flags: ReportFlags):
   const isExperiment = folders.length === 1 && existsSync(join(first, EXPERIMENT_FILE));
   const out = flags.out ?? (folders.length === 1 ? join(first, "report.html") : "report.html");
   if (isExperiment) {
-    const { name, runs } = readRuns(first);
-    await writeComparison(name, runs, out, flags.quiet);
+    const { name, runs, setup } = readRecord(first);
+    await writeComparison(name, runs, out, { setup, quiet: flags.quiet });
   } else if (folders.length > 1)
-    await writeComparison("Runs side by side", labelled(folders), out, flags.quiet);
+    await writeComparison("Runs side by side", labelled(folders), out, { quiet: flags.quiet });
   else writeWhole(out, await renderRunReport(first));
   if (!flags.quiet) process.stdout.write(`report  ${relative(".", out)}\n`);
 }
@@ -25,9 +25,9 @@ export async function writeComparison(
   title: string,
   runs: readonly ComparedRun[],
   out: string,
-  quiet = false,
+  { setup = [], quiet = false }: { setup?: readonly ComparedRun[]; quiet?: boolean | undefined },
 ): Promise<void> {
-  writeWhole(out, await renderComparison(title, runs));
+  writeWhole(out, await renderComparison(title, runs, { setup }));
   if (!quiet) process.stdout.write(`${textTable(await comparisonTable(runs))}\n\n`);
 }
 

@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { writeRuns } from "../../lib/train/experiment/record.ts";
+import { writeRecord } from "../../lib/train/experiment/record.ts";
 import { temporaryFolder } from "../support/rollouts.ts";
 import { writeRun } from "../support/run-folder.ts";
 import { run } from "./in-process.ts";
@@ -37,12 +37,21 @@ describe("minform report", () => {
     const folder = join(root, "experiment");
     mkdirSync(folder);
     const runs = [1, 2, 3].map((seed) => ({ label: "min", seed, folder: `seed-${seed}` }));
-    writeRuns(folder, { name: "a comparison", runs });
+    const setup = [{ label: "prm", seed: 1, folder: "setup" }];
+    writeRecord(folder, { name: "a comparison", setup, runs });
+    mkdirSync(join(folder, "setup"));
+    writeFileSync(join(folder, "setup", "config.json"), '{ "seed": 1 }');
+    const quality = { step: 5, phase: "prm", seconds: 1, metrics: { "prm/loss": 0.5, "eval/f1": 0.8125 } };
+    writeFileSync(join(folder, "setup", "metrics.jsonl"), `${JSON.stringify(quality)}\n`);
     for (const { seed, folder: path } of runs.slice(0, 2)) writeRun(join(folder, path), { seed, steps: 10 });
     const { code, stdout } = await run("report", folder);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^min +2 +0\.\d{3} ± 0\.\d{3}/m);
-    expect(readFileSync(join(folder, "report.html"), "utf8")).toContain("<h1>a comparison</h1>");
+    const page = readFileSync(join(folder, "report.html"), "utf8");
+    expect(page).toContain("<h1>a comparison</h1>");
+    expect(page).toMatch(
+      /<h3>Set-up<\/h3>.*<th>f1<\/th>.*<td>prm<\/td><td>1<\/td><td>5<\/td><td>0\.8125<\/td>/s,
+    );
   });
 
   it("says what is not there, and leaves an older page alone", async () => {

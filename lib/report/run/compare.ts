@@ -3,7 +3,7 @@ import { count } from "../numbers.ts";
 import { figure, renderPage, tableBlock, type TextTable } from "../page.ts";
 import { variableOf } from "../svg.ts";
 import { comparedCharts, hackingCharts, type Look, looksOf } from "./compared-charts.ts";
-import { finalTable, runTable } from "./final-table.ts";
+import { finalTable, runTable, setupTable } from "./final-table.ts";
 import { readRun } from "./read.ts";
 import { type ComparedRun, type Setting, settingsOf } from "./setting.ts";
 import { flattened, written } from "./settings.ts";
@@ -20,13 +20,23 @@ async function readSettings(runs: readonly ComparedRun[]): Promise<Setting[]> {
   return settingsOf(read);
 }
 
+/** Options of {@link renderComparison}. */
+export interface ComparisonOptions {
+  /** What went before the runs: last held-out numbers are told, e.g. the quality of their PRMs. */
+  readonly setup?: readonly ComparedRun[];
+}
+
 /**
  * Runs side by side as one self-contained HTML page: last numbers, curves over one another, PRM score beside pass@1, what
  * their configs differ in. Runs with one label count as seeds of one setting: their mean is drawn and their deviation told.
  *
  * @throws {@link InputError} `ERR_INPUT` when there is no run in a folder, or a line of its files is malformed
  */
-export async function renderComparison(title: string, runs: readonly ComparedRun[]): Promise<string> {
+export async function renderComparison(
+  title: string,
+  runs: readonly ComparedRun[],
+  { setup = [] }: ComparisonOptions = {},
+): Promise<string> {
   const settings = await readSettings(runs);
   const hacking = hackingCharts(settings);
   const several = settings.some((setting) => setting.runs.length > 1);
@@ -41,7 +51,8 @@ ${
 }
 <section><h2>Curves</h2>${legend(looksOf(settings))}<div class="charts small">${comparedCharts(settings).map(figure)}</div></section>
 ${differences(settings)}
-${several ? html`<section>${tableBlock(runTable(settings))}</section>` : undefined}`,
+${several ? html`<section>${tableBlock(runTable(settings))}</section>` : undefined}
+${setup.length > 0 ? html`<section>${tableBlock(setupTable(await readSettings(setup)))}</section>` : undefined}`,
   );
 }
 

@@ -1,5 +1,7 @@
 import { count, decimal } from "../numbers.ts";
 import type { TextTable } from "../page.ts";
+import { significant } from "./numbers.ts";
+import type { RunData } from "./read.ts";
 import { type Setting, spreadAt } from "./setting.ts";
 
 /** @internal Metrics of the comparing tables; those that no run has are left out. */
@@ -46,14 +48,36 @@ export function runTable(settings: readonly Setting[]): TextTable {
     title: "Run by run",
     head: ["", "seed", "step", ...columns.map(([, head]) => head)],
     rows: settings.flatMap(({ label, runs, series }) =>
-      runs.map(({ config, metrics }, r) => [
+      runs.map((run, r) => [
         label,
-        String(config.seed ?? "-"),
-        count(metrics.at(-1)?.step ?? 0),
+        ...placeOf(run),
         ...columns.map(([metric, , digits]) => decimal(series[r]!.get(metric)?.at(-1)?.[1], digits)),
       ]),
     ),
   };
+}
+
+const HELD_OUT = "eval/";
+
+/** @internal The last held-out numbers of what went before the runs. */
+export function setupTable(settings: readonly Setting[]): TextTable {
+  const names = settings.flatMap(({ series }) => series.flatMap((run) => [...run.keys()]));
+  const columns = [...new Set(names)].filter((name) => name.startsWith(HELD_OUT));
+  return {
+    title: "Set-up",
+    head: ["", "seed", "step", ...columns.map((name) => name.slice(HELD_OUT.length))],
+    rows: settings.flatMap(({ label, runs, series }) =>
+      runs.map((run, r) => [
+        label,
+        ...placeOf(run),
+        ...columns.map((name) => significant(series[r]!.get(name)?.at(-1)?.[1])),
+      ]),
+    ),
+  };
+}
+
+function placeOf({ config, metrics }: RunData): [seed: string, step: string] {
+  return [String(config.seed ?? "-"), count(metrics.at(-1)?.step ?? 0)];
 }
 
 function columnsOf(settings: readonly Setting[]) {

@@ -8,34 +8,39 @@ import { firstDifference } from "../run/difference.ts";
 /** @internal In the folder of an experiment: what belongs to it. */
 export const EXPERIMENT_FILE = "experiment.json";
 
-/** A run of an experiment. */
+/** A part of an experiment: a run, or a step of a seed's set-up. */
 export interface ExperimentRun {
-  /** Name of the setting. */
+  /** Name of the setting, or of the step. */
   readonly label: string;
   readonly seed: number;
   readonly folder: string;
 }
 
-const schema = z.object({
-  name: z.string(),
-  runs: z.array(z.object({ label: z.string(), seed: z.int(), folder: z.string() })),
-});
+/** @internal What belongs to an experiment. */
+export interface ExperimentRecord {
+  readonly name: string;
+  readonly setup: readonly ExperimentRun[];
+  readonly runs: readonly ExperimentRun[];
+}
 
-/** @internal Writes which runs an experiment has; their folders are kept relative to its own. */
-export function writeRuns(
-  folder: string,
-  experiment: { readonly name: string; readonly runs: readonly ExperimentRun[] },
-): void {
+const parts = z.array(z.object({ label: z.string(), seed: z.int(), folder: z.string() }));
+const schema = z.object({ name: z.string(), setup: parts, runs: parts });
+
+/** @internal Writes what an experiment has; folders are kept relative to its own. */
+export function writeRecord(folder: string, experiment: ExperimentRecord): void {
   writeWhole(join(folder, EXPERIMENT_FILE), `${JSON.stringify(experiment, null, 2)}\n`);
 }
 
-/** @internal The runs of an experiment that have begun. */
-export function readRuns(folder: string): { name: string; runs: ExperimentRun[] } {
+/** @internal The parts of an experiment that have begun. */
+export function readRecord(folder: string): ExperimentRecord {
   const path = join(folder, EXPERIMENT_FILE);
+  const begun = (list: readonly ExperimentRun[]) =>
+    list
+      .map((part) => ({ ...part, folder: join(folder, part.folder) }))
+      .filter((part) => existsSync(join(part.folder, "metrics.jsonl")));
   try {
-    const { name, runs } = schema.parse(JSON.parse(readFileSync(path, "utf8")));
-    const placed = runs.map((run) => ({ ...run, folder: join(folder, run.folder) }));
-    return { name, runs: placed.filter((run) => existsSync(join(run.folder, "metrics.jsonl"))) };
+    const { name, setup, runs } = schema.parse(JSON.parse(readFileSync(path, "utf8")));
+    return { name, setup: begun(setup), runs: begun(runs) };
   } catch (cause) {
     throw new InputError("ERR_INPUT", `${path}: ${(cause as Error).message}`, { cause });
   }

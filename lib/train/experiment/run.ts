@@ -7,7 +7,7 @@ import { trainRl } from "../rl/index.ts";
 import type { PhaseOptions, PhaseProgress } from "../run/progress.ts";
 import { trainSft } from "../sft/train.ts";
 import { type Experiment, type SetupStep, withModels } from "./experiment.ts";
-import { type ExperimentRun, readDone, writeDone, writeRuns } from "./record.ts";
+import { type ExperimentRun, readDone, writeDone, writeRecord } from "./record.ts";
 
 /** What an experiment reports as it goes. */
 export interface ExperimentProgress extends PhaseProgress {
@@ -66,12 +66,14 @@ export async function runExperiment(
     trainers = { sft: trainSft, prm: trainPrm, rl: trainRl },
   }: ExperimentOptions,
 ): Promise<readonly ExperimentRun[]> {
-  const all = seeds.flatMap((seed) =>
-    Object.keys(runs).map((label) => ({ label, seed, folder: join(`seed-${seed}`, "runs", label) })),
-  );
+  const parts = (kind: string, labels: readonly string[]) =>
+    seeds.flatMap((seed) =>
+      labels.map((label) => ({ label, seed, folder: join(`seed-${seed}`, kind, label) })),
+    );
+  const names = { setup: setup.map(({ as }) => as), runs: Object.keys(runs) };
   make(folder);
-  writeRuns(folder, { name, runs: all });
-  const total = seeds.length * setup.length + all.length;
+  writeRecord(folder, { name, setup: parts("setup", names.setup), runs: parts("runs", names.runs) });
+  const total = seeds.length * (names.setup.length + names.runs.length);
   const finished: ExperimentRun[] = [];
   let done = 0;
   const run = async (part: Part): Promise<Ended> => {

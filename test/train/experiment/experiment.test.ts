@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Trainers } from "../../../lib/train/experiment/index.ts";
 import { readExperiment, runExperiment } from "../../../lib/train/experiment/index.ts";
-import { readRuns } from "../../../lib/train/experiment/record.ts";
+import { readRecord } from "../../../lib/train/experiment/record.ts";
+import { prmSchema } from "../../../lib/train/prm/config.ts";
+import { embeddedPrm, embeddedSft } from "../../../lib/train/pure/recipe.ts";
+import { sftSchema } from "../../../lib/train/sft/config.ts";
 import { temporaryFolder } from "../../support/rollouts.ts";
 
 const root = temporaryFolder();
@@ -151,7 +154,14 @@ describe("running an experiment", () => {
       "min 5",
       "sum-strong 5",
     ]);
-    expect(readRuns(folder)).toEqual({ name: "a comparison", runs });
+    const record = readRecord(folder);
+    expect(record).toMatchObject({ name: "a comparison", runs });
+    expect(record.setup.map(({ label, seed }) => `${label} ${seed}`)).toEqual([
+      "sft 3",
+      "judge 3",
+      "sft 5",
+      "judge 5",
+    ]);
   });
 
   it("does not repeat what is finished, and goes on with what failed", async () => {
@@ -164,7 +174,7 @@ describe("running an experiment", () => {
       "disk full",
     );
     expect(broken.calls).toHaveLength(7);
-    expect(readRuns(folder).runs.map(({ label, seed }) => `${label} ${seed}`)).toEqual([
+    expect(readRecord(folder).runs.map(({ label, seed }) => `${label} ${seed}`)).toEqual([
       "min 3",
       "sum-strong 3",
       "min 5",
@@ -240,7 +250,11 @@ describe("running an experiment", () => {
 describe("the example", () => {
   it("is valid, and has the settings that its guide speaks of", async () => {
     const path = join(import.meta.dirname, "../../../examples/credit-comparison.yaml");
-    const { seeds, runs } = await readExperiment(path);
+    const { seeds, setup, runs } = await readExperiment(path);
+    expect(setup).toEqual([
+      { as: "sft", sft: sftSchema.parse(embeddedSft(1)) },
+      { as: "prm", trainPrm: prmSchema.parse(embeddedPrm("setup:sft", 1)) },
+    ]);
     expect(seeds).toHaveLength(3);
     expect(new Set(Object.values(runs).map(({ reward }) => reward.mode))).toEqual(
       new Set(["vr", "prm", "prm+vr"]),
