@@ -1,4 +1,5 @@
-// Trains on verl's digit completion: node examples/digits.mjs CONFIG.yaml FOLDER --data DIGITS [--resume] [--set key=value]
+// Trains on verl's digit completion:
+//   node examples/digits.mjs CONFIG.yaml FOLDER --data DIGITS [--from MODEL] [--resume] [--set key=value]
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { digitHooks, readTrainConfig, trainRl } from "minform/train";
@@ -7,6 +8,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     data: { type: "string" },
+    from: { type: "string" },
     resume: { type: "boolean", default: false },
     set: { type: "string", multiple: true, default: [] },
   },
@@ -14,21 +16,21 @@ const { positionals, values } = parseArgs({
 const [file, folder] = positionals;
 if (folder === undefined || values.data === undefined) {
   console.error(
-    "usage: node examples/digits.mjs CONFIG.yaml FOLDER --data DIGITS [--resume] [--set key=value]",
+    "usage: node examples/digits.mjs CONFIG.yaml FOLDER --data DIGITS [--from MODEL] [--resume] [--set key=value]",
   );
   process.exit(2);
 }
 const data = resolve(values.data);
 const config = await readTrainConfig(file, {
   set: [
-    `model.path=${data}`,
+    `model.path=${resolve(values.from ?? data)}`,
     `data.train=${resolve(data, "train.parquet")}`,
     `data.eval=${resolve(data, "test.parquet")}`,
     ...values.set,
   ],
 });
 const hooks = digitHooks({
-  grow: { start: 2, by: 2, share: 0.25 },
+  grow: { start: 2, by: 2, share: 0.4 },
   equalCharacters: true,
   seed: config.seed,
 });

@@ -10,7 +10,7 @@ export interface GrowingLengthOptions {
   readonly start: number;
   /** Tokens by which it grows. Default `start`. */
   readonly by?: number;
-  /** Running share of responses cut by the limit above which it grows, in (0, 1]. Default 0.3. */
+  /** Running share of responses as long as the limit above which it grows, in (0, 1]. Default 0.3. */
   readonly share?: number;
   /** Weight of the newest step in the running share, in (0, 1]. Default 0.2. */
   readonly memory?: number;
@@ -27,7 +27,7 @@ export class GrowingLength implements TrainPlugin {
   readonly name = "growing-length";
   private readonly options: Required<GrowingLengthOptions>;
   private limitTokens: number;
-  private cut: number | undefined;
+  private reached: number | undefined;
 
   /** @throws {@link ArgumentError} for options out of range */
   constructor({ start, by = start, share = 0.3, memory = 0.2 }: GrowingLengthOptions) {
@@ -65,26 +65,31 @@ export class GrowingLength implements TrainPlugin {
     };
   }
 
-  async afterStep({ rollouts: { stopped } }: Pick<StepContext, "rollouts">): Promise<Record<string, number>> {
-    const cut = stopped.reduce((sum, ended) => sum + 1 - ended, 0) / Math.max(1, stopped.length);
+  async afterStep({ rollouts: { tokens } }: Pick<StepContext, "rollouts">): Promise<Record<string, number>> {
+    // Not only those that the limit cut: to end just before it may be the best that can be done under it.
+    const { offsets } = tokens;
+    const rows = offsets.length - 1;
+    let long = 0;
+    for (let row = 0; row < rows; row++) if (offsets[row + 1]! - offsets[row]! >= this.limitTokens) long++;
+    const reached = long / Math.max(1, rows);
     const { memory, share, by } = this.options;
     // The first step after a change counts fully: there is nothing yet to be remembered.
-    this.cut = this.cut === undefined ? cut : this.cut + memory * (cut - this.cut);
-    const metrics = { "curriculum/max_tokens": this.limitTokens, "curriculum/cut": this.cut };
-    if (this.cut > share) {
+    this.reached = this.reached === undefined ? reached : this.reached + memory * (reached - this.reached);
+    const metrics = { "curriculum/max_tokens": this.limitTokens, "curriculum/reached": this.reached };
+    if (this.reached > share) {
       this.limitTokens += by;
-      this.cut = undefined;
+      this.reached = undefined;
     }
     return metrics;
   }
 
   async save(): Promise<Json> {
-    return { kind: this.name, tokens: this.limitTokens, cut: this.cut ?? null };
+    return { kind: this.name, tokens: this.limitTokens, reached: this.reached ?? null };
   }
 
   async restore(_folder: string, state: Json): Promise<void> {
-    const { tokens, cut } = restoredState(state, this.name);
+    const { tokens, reached } = restoredState(state, this.name);
     this.limitTokens = restoredNumber(tokens, "tokens");
-    this.cut = cut === null ? undefined : restoredNumber(cut, "cut");
+    this.reached = reached === null ? undefined : restoredNumber(reached, "reached");
   }
 }

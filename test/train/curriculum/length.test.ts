@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { joinRows } from "../../../lib/train/batches.ts";
 import { GrowingLength } from "../../../lib/train/curriculum/index.ts";
 import type { GenerateRequest, Generator } from "../../../lib/train/rl/types.ts";
 import { refusal } from "./support.ts";
@@ -17,10 +18,10 @@ async function asked(growing: GrowingLength, maxTokens: number, temperature = 1)
   return seen;
 }
 
-// A step of which so many of ten responses were cut by the limit.
-function after(growing: GrowingLength, cut: number): Promise<Record<string, number>> {
-  const stopped = Uint8Array.from({ length: 10 }, (_, i) => (i < cut ? 0 : 1));
-  return growing.afterStep({ rollouts: { stopped } as never });
+// A step of which so many of ten responses are as long as the limit, the others a token shorter.
+function after(growing: GrowingLength, reached: number): Promise<Record<string, number>> {
+  const rows = Array.from({ length: 10 }, (_, i) => new Int32Array(growing.tokens - (i < reached ? 0 : 1)));
+  return growing.afterStep({ rollouts: { tokens: joinRows(rows) } as never });
 }
 
 test("the limit grows when enough responses reach it, and never beyond the run's own", async () => {
@@ -39,10 +40,10 @@ test("greedy responses are as long as asked for", async () => {
 
 test("the share is a running one, begun anew after a change", async () => {
   const growing = new GrowingLength({ start: 1, share: 0.5, memory: 0.5 });
-  expect(await after(growing, 0)).toEqual({ "curriculum/max_tokens": 1, "curriculum/cut": 0 });
-  expect((await after(growing, 8))["curriculum/cut"]).toBe(0.4);
-  expect((await after(growing, 8))["curriculum/cut"]).toBeCloseTo(0.6);
-  expect(await after(growing, 2)).toEqual({ "curriculum/max_tokens": 2, "curriculum/cut": 0.2 });
+  expect(await after(growing, 0)).toEqual({ "curriculum/max_tokens": 1, "curriculum/reached": 0 });
+  expect((await after(growing, 8))["curriculum/reached"]).toBe(0.4);
+  expect((await after(growing, 8))["curriculum/reached"]).toBeCloseTo(0.6);
+  expect(await after(growing, 2)).toEqual({ "curriculum/max_tokens": 2, "curriculum/reached": 0.2 });
 });
 
 test("a restored one goes on as one that was never stopped", async () => {
