@@ -16,9 +16,9 @@ import { BLAME, type Blame, relabel } from "./relabel.ts";
 export interface OnlineOptions {
   /** Steps of the run between refreshes. Default 5. */
   readonly every?: number;
-  /** Solutions per optimiser step, half right and half wrong. Default 32. */
+  /** The policy's solutions per optimiser step, half of them right while there are enough. Default 32. */
   readonly batch?: number;
-  /** Optimiser steps of a refresh at most; fewer when there are not as many wrong (or right) solutions. Default 4. */
+  /** Optimiser steps of a refresh at most; fewer when there are not enough solutions. Default 4. */
   readonly steps?: number;
   /** Default 1e-3: the embedded task. For large models stage 2 of PRM training has 1e-6. */
   readonly learningRate?: number;
@@ -26,7 +26,10 @@ export interface OnlineOptions {
   readonly maxNorm?: number;
   /** Which step of a wrong solution is blamed, see {@link relabel}. Default `"weakest"`. */
   readonly blame?: Blame;
-  /** Solutions that the PRM was trained on: as many of them go into every batch, against forgetting. Default none. */
+  /**
+   * Solutions that the PRM was trained on: as many of them go into every batch, against forgetting. Without them a refresh
+   * takes as many right as wrong solutions, and none when one kind is missing. Default none.
+   */
   readonly replay?: readonly EncodedSolution[];
   /** Seed of what is drawn; an integer >= 0. Default 0. */
   readonly seed?: number;
@@ -52,8 +55,7 @@ const CAPACITY = 1024;
  * the policy's own, labelled by whether their answers are right (see {@link relabel}). A hole in the PRM that the policy
  * falls into fills up with wrong answers, and is closed.
  *
- * Give `prm.scorer` to the run as its scorer, and the object as a plugin. Rollouts without a known answer are not used. A
- * refresh needs right and wrong solutions; it takes as many of each.
+ * Give `prm.scorer` to the run as its scorer, and the object as a plugin. Rollouts without a known answer are not used.
  */
 export class OnlinePrm implements TrainPlugin {
   readonly name = "online-prm";
@@ -136,7 +138,7 @@ export class OnlinePrm implements TrainPlugin {
   private async refresh(): Promise<Record<string, number>> {
     const { batch, steps, seed, learningRate, maxNorm } = this.settings;
     const half = Math.max(1, batch >> 1);
-    const fresh = this.pool.take(half * steps, seed, this.refreshes);
+    const fresh = this.pool.take(half * steps, this.replay.length === 0, seed, this.refreshes);
     let loss = 0;
     let taken = 0;
     for (let from = 0; from < fresh.length; from += 2 * half) {

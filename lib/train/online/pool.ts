@@ -16,20 +16,23 @@ export class SolutionPool {
     if (side.length > this.capacity) side.shift();
   }
 
-  /** Solutions of the smaller side. */
-  get pairs(): number {
-    return Math.min(this.right.length, this.wrong.length);
-  }
-
-  /** As many right as wrong ones, at most so many of each, in an order that the key decides; then the pool is empty. */
-  take(count: number, seed: number, key: number): EncodedSolution[] {
-    const of = Math.min(count, this.pairs);
+  /**
+   * At most so many right ones and so many wrong ones, taken in turns, in an order that the key decides; then the pool is
+   * empty.
+   *
+   * @param isEven - as many of one kind as of the other
+   */
+  take(count: number, isEven: boolean, seed: number, key: number): EncodedSolution[] {
+    const { right, wrong } = this;
+    const most = isEven ? Math.min(count, right.length, wrong.length) : count;
     const some = (side: readonly EncodedSolution[], stream: number) =>
-      Array.from(shuffled(side.length, seed, stream).subarray(0, of), (i) => side[i]!);
-    const [right, wrong] = [some(this.right, 2 * key), some(this.wrong, 2 * key + 1)];
+      Array.from(shuffled(side.length, seed, stream).subarray(0, most), (i) => side[i]!);
+    const [good, bad] = [some(right, 2 * key), some(wrong, 2 * key + 1)];
     this.right = [];
     this.wrong = [];
-    return right.flatMap((solution, i) => [solution, wrong[i]!]);
+    return Array.from({ length: Math.max(good.length, bad.length) }, (_, i) => [good[i], bad[i]])
+      .flat()
+      .filter((solution) => solution !== undefined);
   }
 
   state(): Json {

@@ -117,6 +117,15 @@ describe("an online PRM", () => {
     }
   });
 
+  test("with solutions to replay, wrong ones alone will do, and as many are replayed", async () => {
+    const replay = [{ ids: Int32Array.of(0, 2, SEPARATOR), ends: Int32Array.of(2), labels: [true] }];
+    const online = new OnlinePrm(newPrm(), { ...OPTIONS, every: 1, replay });
+    const { context } = await stepOf(new OnlinePrm(newPrm(), OPTIONS), 1);
+    const metrics = await online.afterStep({ ...context, verified: context.verified.fill(0) });
+    expect(metrics["online/solutions"]).toBe(16);
+    expect(metrics["online/loss"]).toBeGreaterThan(0);
+  });
+
   test("a restored one goes on to the same bits, in the middle between two refreshes", async () => {
     const run = async (online: OnlinePrm, from: number, to: number) => {
       const seen: unknown[] = [];
