@@ -1,12 +1,14 @@
 import { assertCount, assertNumber, assertOneOf } from "../../validate.ts";
 import { ArgumentError } from "../../errors.ts";
 import { shuffled } from "../batches.ts";
+import type { StepwiseRow } from "../data/stepwise.ts";
 import type { TrainableModel } from "../engine/model.ts";
 import { Optimizer } from "../engine/optimizer.ts";
 import { prmGradients } from "../prm/loss.ts";
 import { createScorer, type StepScorer } from "../prm/scorer.ts";
-import type { EncodedSolution } from "../prm/solutions.ts";
+import { type EncodedSolution, encodeSolution } from "../prm/solutions.ts";
 import type { StepContext, TrainPlugin } from "../rl/types.ts";
+import type { TextCodec } from "../text/codec.ts";
 import type { Json } from "../run/folder.ts";
 import { loadOptimizer, loadWeights, saveOptimizer, saveWeights } from "../run/weights.ts";
 import { SolutionPool } from "./pool.ts";
@@ -27,10 +29,10 @@ export interface OnlineOptions {
   /** Which step of a wrong solution is blamed, see {@link relabel}. Default `"weakest"`. */
   readonly blame?: Blame;
   /**
-   * Solutions that the PRM was trained on: as many of them go into every batch, against forgetting. Without them a refresh
+   * Solutions that the PRM was trained on, in the policy's vocabulary: as many of them go into every batch, against forgetting. Without them a refresh
    * takes as many right as wrong solutions, and none when one kind is missing. Default none.
    */
-  readonly replay?: readonly EncodedSolution[];
+  readonly replay?: { readonly rows: readonly StepwiseRow[]; readonly codec: TextCodec };
   /** Seed of what is drawn; an integer >= 0. Default 0. */
   readonly seed?: number;
 }
@@ -75,7 +77,7 @@ export class OnlinePrm implements TrainPlugin {
     private readonly prm: { readonly model: TrainableModel; readonly separatorId: number },
     options: OnlineOptions = {},
   ) {
-    const { replay = [], ...rest } = options;
+    const { replay, ...rest } = options;
     this.settings = { ...DEFAULTS, ...rest };
     const { every, batch, steps, seed } = this.settings;
     for (const [name, value] of Object.entries({ every, batch, steps })) {
@@ -86,7 +88,7 @@ export class OnlinePrm implements TrainPlugin {
     assertNumber(this.settings.learningRate, "learningRate", { low: 0 });
     assertNumber(this.settings.maxNorm, "maxNorm", { low: 0, open: true });
     assertOneOf(this.settings.blame, "blame", BLAME);
-    this.replay = replay;
+    this.replay = replay?.rows.map((row) => encodeSolution(row, replay.codec, prm.separatorId)) ?? [];
     this.scorer = createScorer(prm.model, { separatorId: prm.separatorId });
     this.optimizer = new Optimizer(prm.model);
   }

@@ -118,7 +118,10 @@ describe("an online PRM", () => {
   });
 
   test("with solutions to replay, wrong ones alone will do, and as many are replayed", async () => {
-    const replay = [{ ids: Int32Array.of(0, 2, SEPARATOR), ends: Int32Array.of(2), labels: [true] }];
+    const replay = {
+      rows: [{ prompt: "0", completions: ["2", "3"], labels: [true, true] }],
+      codec: { encode: (text: string) => Array.from(text, Number), decode: () => "" },
+    };
     const online = new OnlinePrm(newPrm(), { ...OPTIONS, every: 1, replay });
     const { context } = await stepOf(new OnlinePrm(newPrm(), OPTIONS), 1);
     const metrics = await online.afterStep({ ...context, verified: context.verified.fill(0) });
