@@ -85,6 +85,7 @@ describe("the report of a run", () => {
     const page = await renderRunReport(plain);
     expect(page).toContain('<td>creditTemperature</td><td class="value">0.1</td>');
     expect(page).toContain('<td>betas</td><td class="value">[0.9,0.95]</td>');
+    expect(page).toContain('<td>separator</td><td class="value">&quot;\\n\\n&quot;</td>');
     expect(page).toContain('<td>isa</td><td class="value">avx2</td>');
   });
 
@@ -181,7 +182,7 @@ describe("the comparison of runs", () => {
       "Held-out pass@1, greedy",
       "Held-out pass@1, sampled",
     ]);
-    expect(page).toMatch(/<th><\/th><th>reward\.mode<\/th><th>reward\.credit<\/th>/);
+    expect(page).toMatch(/<h2>What differs.*<th>reward\.credit<\/th>/s);
     expect(await renderComparison("a comparison", runs)).toBe(page);
   });
 
@@ -215,6 +216,7 @@ describe("the comparison of runs", () => {
   it("compares single runs without a deviation", async () => {
     const { rows } = await comparisonTable(runs.slice(0, 2));
     expect(rows[1]![2]).toMatch(/^0\.\d{3}$/);
+    expect(rows[0]![2]).toMatch(/^0\.\d{3}$/);
     const page = await renderComparison("two", runs.slice(0, 2));
     expect(page).not.toContain("Run by run");
   });

@@ -107,7 +107,7 @@ export function writeRun(folder: string, shape: RunShape = {}): string {
     steps,
     model: { path: "sft", training: "all" },
     data: { train: "embedded:train", eval: "embedded:held-out" },
-    reward: { mode: "prm+vr", credit: "min-form", creditTemperature: 0.1 },
+    reward: { mode: "prm+vr", separator: "\n\n", credit: "min-form", creditTemperature: 0.1 },
     kl: { place: "loss", coefficient: 0.1 },
     actor: { learningRate: 5e-4, betas: [0.9, 0.95] },
     ...config,

@@ -19,13 +19,14 @@ const FINAL: readonly (readonly [metric: string, head: string, digits: number])[
 /** @internal Last numbers by setting, as mean and standard deviation over its runs, under the numbers before training. */
 export function finalTable(settings: readonly Setting[]): TextTable {
   const columns = columnsOf(settings);
+  const single = settings.every(({ runs }) => runs.length === 1);
   const all = { series: settings.flatMap(({ series }) => series) };
   const row = (of: Pick<Setting, "series">, which: "first" | "last") =>
     columns.map(([metric, , digits]) => {
       const spread = spreadAt(of, metric, which);
       if (spread === undefined) return "-";
       const mean = decimal(spread.mean, digits);
-      return spread.count === 1 ? mean : `${mean} ± ${decimal(spread.deviation, digits)}`;
+      return single ? mean : `${mean} ± ${decimal(spread.deviation, digits)}`;
     });
   // Only an evaluation has a number from before the first step.
   const before = columns.some(([metric]) => metric.startsWith("eval/"))

@@ -8,10 +8,10 @@ export function flattened(value: unknown, prefix = ""): [key: string, value: unk
   );
 }
 
-/** @internal A value as a config file has it. */
+/** @internal A value as a config file has it: text in quotes where its ends could not be seen. */
 export function written(value: unknown): string {
   if (value === undefined) return "-";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" && /^\S(.*\S)?$/.test(value) ? value : JSON.stringify(value);
 }
 
 /** @internal Config and environment, folded up where they are long. */
