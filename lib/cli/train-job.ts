@@ -1,6 +1,5 @@
 import { join, relative } from "node:path";
 import { writeWhole } from "../prm/files/resume.ts";
-import { renderRunReport } from "../report/index.ts";
 import { readTrainConfig } from "../train/config/index.ts";
 import { liveView } from "../train/live/index.ts";
 import { trainRl } from "../train/rl/index.ts";
@@ -21,6 +20,8 @@ export async function runTrain(file: string, flags: PhaseFlags, signal: AbortSig
       hooks: { onWarning: view.note.bind(view) },
     });
     view.stop();
+    // The charts take long to load, and are not needed before.
+    const { renderRunReport } = await import("../report/index.ts");
     const report = join(folder, "report.html");
     writeWhole(report, await renderRunReport(folder));
     if (ended === "interrupted") signal.throwIfAborted();
