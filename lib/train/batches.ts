@@ -50,18 +50,26 @@ export class EpochSampler {
   }
 }
 
+/** Rows `from` to `to - 1`. */
+export interface RowRange {
+  /** The first row. */
+  readonly from: number;
+  /** The row after the last. */
+  readonly to: number;
+}
+
 /**
  * Splits rows into micro-batches of at most `budget` tokens, in order; a longer row is one of its own. With losses that
  * state the denominator of the whole batch, the gradient does not depend on the split but for rounding.
  *
  * @param lengths - tokens per row
- * @returns ranges `[from, to)` of rows
+ * @returns a range per micro-batch
  * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for a budget below 1
  */
-export function packRows(lengths: ArrayLike<number>, budget: number): { from: number; to: number }[] {
+export function packRows(lengths: ArrayLike<number>, budget: number): RowRange[] {
   assertCount(budget, "budget");
   if (budget === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", "budget: expected at least 1, got 0");
-  const ranges: { from: number; to: number }[] = [];
+  const ranges: RowRange[] = [];
   for (let from = 0, tokens = 0, at = 0; at < lengths.length; at++) {
     tokens += lengths[at]!;
     const isLast = at + 1 === lengths.length;

@@ -52,7 +52,7 @@ export const prmSchema = z.strictObject({
 });
 
 /** A config of {@link trainPrm}: what has a default may be left out. */
-export type PrmConfig = z.input<typeof prmSchema>;
+export type PrmConfig = { [Key in keyof z.input<typeof prmSchema>]: z.input<typeof prmSchema>[Key] };
 
 /** @internal With every default filled in. */
 export type ResolvedPrmConfig = z.output<typeof prmSchema>;

@@ -107,7 +107,7 @@ export interface OpenScorer extends StepScorer {
  * Opens a PRM in the training engine: a token classifier that reads plain text at a separator of one token, which is what
  * {@link trainPrm} writes and PURE's PRMs are. Prompts go in as the policy has them.
  *
- * @throws {@link InputError} `ERR_INPUT` for a folder that holds another kind of PRM; {@link PrmError}
+ * @throws {@link InputError} `ERR_INPUT` for a folder that holds another kind of PRM; `PrmError`
  */
 export async function openScorer(
   folder: string,

@@ -34,6 +34,7 @@ const TRAINS = { head: "heads", all: "all" } as const;
 
 /** A stage that was done. */
 export interface PrmStage {
+  /** Which one. */
   readonly name: (typeof PRM_STAGES)[number];
   /** On the held-out solutions, where there are any. */
   readonly quality?: PrmQuality;
@@ -45,8 +46,13 @@ export interface PrmResult {
   readonly model: string;
   /** In their order. */
   readonly stages: readonly PrmStage[];
-  /** Solutions that were trained on, and those left out because they are longer than the model's context. */
-  readonly rows: { readonly used: number; readonly tooLong: number };
+  /** Solutions that were given. */
+  readonly rows: {
+    /** Trained on. */
+    readonly used: number;
+    /** Left out: longer than the model's context. */
+    readonly tooLong: number;
+  };
 }
 
 const EMBEDDED = "arithmetic";

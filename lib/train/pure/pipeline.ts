@@ -22,6 +22,7 @@ export interface PureOptions extends Omit<PhaseOptions, "resume"> {
 
 /** A part of the pipeline that has ended. */
 export interface PurePart {
+  /** Which one. */
   readonly name: "sft" | "prm" | "rl";
   /** Wall-clock seconds that it took in this process. */
   readonly seconds: number;
@@ -31,17 +32,22 @@ export interface PurePart {
 
 /** What the pipeline gave. */
 export interface PureResult {
-  /** Folders of the base model, the PRM, the RL run and the trained policy. */
+  /** Where everything lies. */
   readonly folders: {
+    /** Checkpoint of the base model. */
     readonly base: string;
+    /** Checkpoint of the PRM. */
     readonly prm: string;
+    /** Run of RL. */
     readonly run: string;
+    /** Checkpoint of the trained policy. */
     readonly policy: string;
   };
   /** The stages of the PRM with its quality after each. */
   readonly stages: readonly PrmStage[];
-  /** Metrics (`eval/...`) on held-out prompts, of the base model and of the trained policy. */
+  /** Metrics (`eval/...`) on held-out prompts, of the base model. */
   readonly before: Readonly<Record<string, number>>;
+  /** The same of the trained policy. */
   readonly after: Readonly<Record<string, number>>;
 }
 

@@ -6,10 +6,13 @@ import { capabilities } from "../../device.ts";
 export interface Environment {
   /** Version of this library. */
   readonly minform: string;
+  /** Version of Node. */
   readonly node: string;
   /** Operating system and processor, as Node names them. */
   readonly platform: string;
+  /** Model of the processor. */
   readonly cpu: string;
+  /** Main memory. */
   readonly memoryBytes: number;
   /** Instruction-set level of the kernels. */
   readonly isa: string;

@@ -1,10 +1,12 @@
 /** What a phase of training reports as it goes. */
 export interface PhaseProgress {
+  /** `sft`, `prm` or `rl`. */
   readonly phase: string;
   /** Steps done. */
   readonly step: number;
   /** Steps in all. */
   readonly steps: number;
+  /** Metrics of the step. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 

@@ -37,7 +37,7 @@ export const sftSchema = z.strictObject({
 });
 
 /** A config of {@link trainSft}: what has a default may be left out. */
-export type SftConfig = z.input<typeof sftSchema>;
+export type SftConfig = { [Key in keyof z.input<typeof sftSchema>]: z.input<typeof sftSchema>[Key] };
 
 /** @internal With every default filled in. */
 export type ResolvedSftConfig = z.output<typeof sftSchema>;
