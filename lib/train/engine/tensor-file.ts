@@ -26,12 +26,20 @@ export function writeTensors(path: string, tensors: Iterable<NamedTensor>): void
   writeWhole(path, [length, text, ...parts]);
 }
 
-/** @internal Writes a file that appears whole or not at all. */
+/**
+ * @internal Writes a file that appears whole or not at all.
+ *
+ * @throws {@link InputError} `ERR_INPUT` when it cannot be written; an older file of that name is then as it was
+ */
 export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
   using file = new AtomicFile(path);
-  for (const part of parts) file.write(part);
-  file.prepare();
-  file.commit();
+  try {
+    for (const part of parts) file.write(part);
+    file.prepare();
+    file.commit();
+  } catch (cause) {
+    throw new InputError("ERR_INPUT", `${path}: cannot be written: ${(cause as Error).message}`, { cause });
+  }
 }
 
 /**
