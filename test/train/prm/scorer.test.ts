@@ -60,6 +60,10 @@ describe.each([
     const { data, offsets } = await scorer.score(rows);
     await using prm = await loadPrm(path);
     expect(prm.convention.name).toBe("trained");
+    // What is asked for goes before what lies beside the weights; PURE's newline is not in this vocabulary.
+    expect(await rejection(() => loadPrm(path, { convention: "pure" }))).toMatchObject({
+      code: "ERR_CONVENTION",
+    });
     const texts = examples.map(({ question, tokens }) => ({ question, response: codec.decode(tokens) }));
     const ids = examples.map(({ prompt, tokens }) => ({ promptIds: prompt, responseIds: tokens }));
     for (const items of [texts, ids]) {
