@@ -6,8 +6,8 @@ import { Watch, type WatchState } from "./watch.ts";
 
 /**
  * The rules of {@link HackGuard} unless others are given: what rewards, lengths and the distance to the reference do when a
- * policy has found a hole in its reward. They only raise alarms. The bounds come from runs on the embedded task: runs
- * that learnt stayed inside them, those that restated their result or skipped terms left them.
+ * policy has found a hole in its reward. They only raise alarms. On the embedded task they did so in runs on the PRM alone
+ * that broke down, and not in a run with verifiable rewards that did not (docs/guides/hacking.md).
  */
 export const DEFAULT_RULES: readonly GuardRule[] = [
   { kind: "divergence", metric: "critic/score/mean", truth: "critic/rewards/verifiable/mean", fall: 0.05 },
