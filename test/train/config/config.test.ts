@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseTrainConfig, readTrainConfig, type TrainConfigInput } from "../../../lib/train/config/index.ts";
+import { REWARD_MODES } from "../../../lib/train/config/reward.ts";
 import { describeKeys } from "../../../lib/train/config/keys.ts";
 import { trainSchema } from "../../../lib/train/config/schema.ts";
 import { applySettings } from "../../../lib/train/config/set.ts";
@@ -66,8 +67,13 @@ describe("a config", () => {
 describe("a config file", () => {
   it("has paths relative to itself, and settings over it", async () => {
     const file = join(root, "run.yaml");
-    writeFileSync(file, "model: { path: ../base }\ndata: { train: p.jsonl, eval: 'arithmetic:held-out' }\nreward: { prm: prm }\n");
-    const config = await readTrainConfig(file, { set: ["rollout.n=16", "rollout.stop=['\\n', b]", "name=x"] });
+    writeFileSync(
+      file,
+      "model: { path: ../base }\ndata: { train: p.jsonl, eval: 'arithmetic:held-out' }\nreward: { prm: prm }\n",
+    );
+    const config = await readTrainConfig(file, {
+      set: ["rollout.n=16", "rollout.stop=['\\n', b]", "name=x"],
+    });
     expect(config.model.path).toBe(resolve(root, "../base"));
     expect(config.data).toMatchObject({ train: join(root, "p.jsonl"), eval: "arithmetic:held-out" });
     expect(config.reward.prm).toBe(join(root, "prm"));
@@ -82,6 +88,23 @@ describe("a config file", () => {
     await expect(readTrainConfig(file)).rejects.toThrow(`${file}: expected keys and values`);
     writeFileSync(file, "a: [1\n");
     await expect(readTrainConfig(file)).rejects.toThrow(file);
+  });
+});
+
+describe("examples/", () => {
+  const folder = new URL("../../../examples/", import.meta.url).pathname;
+  const files = readdirSync(folder).filter((name) => /^(train|digits)-.*\.yaml$/.test(name));
+
+  it.each(files)("%s is a config", async (name) => {
+    const { model, data } = await readTrainConfig(join(folder, name));
+    expect([isAbsolute(model.path), data.train.length > 0]).toEqual([true, true]);
+  });
+
+  it("cover every reward mode", async () => {
+    const modes = await Promise.all(
+      files.map(async (name) => (await readTrainConfig(join(folder, name))).reward.mode),
+    );
+    expect(new Set(modes)).toEqual(new Set(REWARD_MODES));
   });
 });
 
@@ -102,7 +125,9 @@ describe("--set", () => {
 });
 
 it("counts letters to put in, take out or replace", () => {
-  expect([editDistance("kitten", "sitting"), editDistance("", "ab"), editDistance("ab", "ab")]).toEqual([3, 2, 0]);
+  expect([editDistance("kitten", "sitting"), editDistance("", "ab"), editDistance("ab", "ab")]).toEqual([
+    3, 2, 0,
+  ]);
 });
 
 describe("the reference", () => {
