@@ -3,11 +3,16 @@ import { addAdvantages } from "./advantages.ts";
 import { register as addBenchmarks } from "./benchmarks.ts";
 import { register as addDoctor } from "./doctor.ts";
 import { register as addEval } from "./eval.ts";
+import { register as addExperiment } from "./experiment.ts";
 import { register as addGrade } from "./grade.ts";
-import { addPure } from "./pure.ts";
+import { register as addPure } from "./pure.ts";
+import { register as addReport } from "./report.ts";
 import { register as addScore } from "./score.ts";
 import { register as addSelect } from "./select.ts";
+import { register as addSft } from "./sft.ts";
 import { Interrupted } from "./signals.ts";
+import { register as addTrain } from "./train.ts";
+import { register as addTrainPrm } from "./train-prm.ts";
 import { printable } from "./printable.ts";
 import { packageVersion } from "./version.ts";
 
@@ -20,7 +25,21 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .showHelpAfterError("(--help shows the options)")
     .exitOverride();
-  const commands = [addAdvantages, addPure, addScore, addSelect, addBenchmarks, addGrade, addEval, addDoctor];
+  const commands = [
+    addAdvantages,
+    addPure,
+    addScore,
+    addSelect,
+    addBenchmarks,
+    addGrade,
+    addEval,
+    addSft,
+    addTrainPrm,
+    addTrain,
+    addReport,
+    addExperiment,
+    addDoctor,
+  ];
   for (const add of commands) add(program);
   try {
     await program.parseAsync(args, { from: "user" });

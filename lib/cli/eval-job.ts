@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { Presets, SingleBar } from "cli-progress";
-import Table from "cli-table3";
 import { ArgumentError } from "../errors.ts";
 import { writeWhole } from "../atomic-file.ts";
 import { evalNotes, evalTables } from "../report/eval-tables.ts";
@@ -17,7 +16,7 @@ import {
 import type { EvalFlags } from "./eval.ts";
 import { graderSettings } from "./grader-options.ts";
 import { printable } from "./printable.ts";
-import { STYLE } from "./table.ts";
+import { textTable } from "./text-table.ts";
 
 /** @internal Runs `minform eval`. */
 export async function runEval(flags: EvalFlags, signal: AbortSignal): Promise<void> {
@@ -104,12 +103,5 @@ function progress(quiet: boolean): { update(graded: number): void; stop(): void 
 }
 
 function render(results: EvalResults): string {
-  const tables = evalTables(results).map(({ title, head, rows }) => {
-    const aligns = head.map((_, i): "left" | "right" => (i === 0 ? "left" : "right"));
-    const table = new Table({ ...STYLE, colAligns: aligns });
-    table.push([title.toUpperCase(), ...head.slice(1)].map((cell) => printable(cell, 40)));
-    table.push(...rows.map((row) => row.map((cell) => printable(cell, 40))));
-    return table.toString();
-  });
-  return `${tables.join("\n\n")}\n`.replace(/ +$/gm, "");
+  return `${evalTables(results).map(textTable).join("\n\n")}\n`;
 }

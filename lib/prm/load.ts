@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { PrmError } from "../errors.ts";
 import {
   type Checkpoint,
@@ -12,7 +14,7 @@ import {
   type Tokenizer,
 } from "../model/index.ts";
 import { bindConvention } from "./bind.ts";
-import type { Convention, ConventionInput } from "./convention.ts";
+import { type Convention, type ConventionInput, readConvention } from "./convention.ts";
 import { createPrm, type PrmOptions, resolveConvention } from "./create.ts";
 import { detectConvention } from "./detect.ts";
 import { families } from "./families.ts";
@@ -54,7 +56,7 @@ export async function loadPrm(dirOrHubId: string, options: LoadPrmOptions = {}):
       : options.policyTokenizer;
   const convention =
     asked === undefined
-      ? findConvention(dirOrHubId, checkpoint, tokenizer, reference)
+      ? conventionOf(dirOrHubId, checkpoint, tokenizer, reference)
       : { convention: asked, because: "asked for" };
   const head = chooseHead(convention.convention, checkpoint, tokenizer);
   onDetected?.(convention.convention, convention.because);
@@ -88,12 +90,18 @@ async function openTokenizer(dirOrHubId: string, hub: HubOptions | undefined): P
     : { path: dirOrHubId };
 }
 
-function findConvention(
+/** @internal A convention that lies beside the weights: what a PRM was trained with. */
+export const CONVENTION_FILE = "prm_convention.json";
+
+/** @internal The convention that a checkpoint comes with, or else the one that it is detected by. */
+export function conventionOf(
   source: string,
   checkpoint: Checkpoint,
   tokenizer: Tokenizer,
-  reference: string | undefined,
+  reference?: string,
 ): { convention: Convention; because: string } {
+  const own = join(checkpoint.path, CONVENTION_FILE);
+  if (existsSync(own)) return { convention: readConvention(own), because: `its ${CONVENTION_FILE}` };
   const heads = detectHeads(checkpoint);
   if (reference !== undefined && heads.every((head) => head.kind === "lm"))
     return { convention: families.eurusprm!, because: "a reference model was given" };

@@ -1,12 +1,6 @@
 import type { DatasetResult, Estimate, EstimateAt, EvalResults } from "../verify/eval/index.ts";
 import { count, decimal } from "./numbers.ts";
-
-/** @internal A table in words; the first column is text, the others are numbers. */
-export interface EvalTable {
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
+import type { TextTable } from "./page.ts";
 
 /** @internal A share of 1 as a percentage with one decimal, as benchmark tables have it. */
 export function score(value: number): string {
@@ -19,7 +13,7 @@ export function interval({ low, high }: Estimate): string {
 }
 
 /** @internal The tables that terminal and report show. */
-export function evalTables(results: EvalResults): EvalTable[] {
+export function evalTables(results: EvalResults): TextTable[] {
   const { datasets, average } = results;
   const several = [
     ...datasets.map(({ title, pass, majority }) => sampleTable(title, pass, majority)),
@@ -37,7 +31,7 @@ function cells(found: Estimate | undefined): [string, string] {
   return found === undefined ? ["-", "-"] : [score(found.value), interval(found)];
 }
 
-function scoreTable({ datasets, average }: EvalResults): EvalTable {
+function scoreTable({ datasets, average }: EvalResults): TextTable {
   const k = datasets[0]?.pass[0]?.k ?? 1;
   const at = (pass: readonly EstimateAt[]) => cells(pass.find((one) => one.k === k));
   return {
@@ -55,7 +49,7 @@ function scoreTable({ datasets, average }: EvalResults): EvalTable {
   };
 }
 
-function sampleTable(title: string, pass: readonly EstimateAt[], majority: readonly EstimateAt[]): EvalTable {
+function sampleTable(title: string, pass: readonly EstimateAt[], majority: readonly EstimateAt[]): TextTable {
   return {
     title: `${title} by k`,
     head: ["", "pass@k", "95 %", "majority@k", "95 %"],
@@ -76,7 +70,7 @@ const COUNTS = [
   ["missing", "missing"],
 ] as const;
 
-function countTable({ datasets }: EvalResults): EvalTable {
+function countTable({ datasets }: EvalResults): TextTable {
   return {
     title: "Samples",
     head: ["", ...COUNTS.map(([name]) => name), "surplus"],
@@ -88,7 +82,7 @@ function countTable({ datasets }: EvalResults): EvalTable {
   };
 }
 
-function typeTables({ title, types }: DatasetResult): EvalTable[] {
+function typeTables({ title, types }: DatasetResult): TextTable[] {
   return [...new Set(types.map(({ key }) => key))].map((key) => ({
     title: `${title} by ${key}`,
     head: ["", "problems", "pass@1", "95 %"],

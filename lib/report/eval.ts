@@ -1,9 +1,9 @@
 import type { DatasetResult, EstimateAt, EvalResults } from "../verify/eval/index.ts";
 import { axis, type Chart, HEIGHT, line, lineChart, WIDTH } from "./chart.ts";
 import { problemsSection } from "./eval-problems.ts";
-import { evalNotes, type EvalTable, evalTables, interval, score } from "./eval-tables.ts";
-import { type Html, html } from "./html.ts";
-import { figure, renderPage, tiles } from "./page.ts";
+import { evalNotes, evalTables, interval, score } from "./eval-tables.ts";
+import { html } from "./html.ts";
+import { figure, renderPage, tableBlock, tiles } from "./page.ts";
 import { INK, renderSvg } from "./svg.ts";
 
 /**
@@ -20,7 +20,7 @@ export function renderEvalReport(results: EvalResults): string {
 ${tiles(facts(results))}
 ${notes.length > 0 ? html`<section><h2>To be known</h2><ul>${notes.map((note) => html`<li>${note}</li>`)}</ul></section>` : undefined}
 ${drawn.length > 0 ? html`<section><h2>More samples</h2><div class="charts">${drawn.map(figure)}</div></section>` : undefined}
-<section><h2>Numbers</h2>${evalTables(results).map(tableBlock)}</section>
+<section><h2>Numbers</h2>${evalTables(results).map((table) => tableBlock(table))}</section>
 ${datasets.map(problemsSection)}`,
   );
 }
@@ -61,9 +61,4 @@ function chart({ title, samples, pass, majority }: DatasetResult): Chart | undef
       `${what} of ${title.replace(/\W+/g, " ")}`,
     ),
   };
-}
-
-function tableBlock({ title, head, rows }: EvalTable): Html {
-  return html`<h3>${title}</h3><div class="wide"><table class="numbers"><thead><tr>${head.map((cell) => html`<th>${cell}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div><br>`;
 }

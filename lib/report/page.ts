@@ -24,3 +24,16 @@ export function tiles(facts: readonly (readonly [value: string, label: string])[
     ([value, label]) => html`<div class="tile"><b>${value}</b><span>${label}</span></div>`,
   )}</div>`;
 }
+
+/** @internal A table in words; the first column is text, the others are numbers. */
+export interface TextTable {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** @internal A table with its title. */
+export function tableBlock({ title, head, rows }: TextTable): Html {
+  return html`<h3>${title}</h3><div class="wide"><table class="numbers"><thead><tr>${head.map((cell) => html`<th>${cell}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div><br>`;
+}

@@ -1,4 +1,5 @@
 import type { AdvantagesResults, Example, ExampleKind, ExampleSolution } from "../rollouts/index.ts";
+import { cellKey, largest, shadedCell, signedCell } from "./cells.ts";
 import { type Html, html } from "./html.ts";
 import { decimal } from "./numbers.ts";
 
@@ -13,7 +14,7 @@ export function solutionsSection({ examples, summary }: AdvantagesResults): Html
   if (examples.length === 0) return undefined;
   const names = summary.forms.map(({ form }) => form);
   return html`<section><h2>Solutions, step by step</h2>
-<p class="note">Cells are <span class="key" style="--c:var(--positive);--a:60%">positive</span> or <span class="key" style="--c:var(--negative);--a:60%">negative</span>, stronger the larger they are within a problem; weights are <span class="key" style="--c:var(--weight);--a:60%">shares of 1</span>. The first wrong step is marked.</p>
+<p class="note">${cellKey("a problem")} The first wrong step is marked.</p>
 ${examples.map((example) => exampleBlock(example, names))}</section>`;
 }
 
@@ -31,8 +32,6 @@ interface Scales {
 }
 
 function scalesOf(solutions: readonly ExampleSolution[]): Scales {
-  const largest = (values: readonly number[]) =>
-    values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
   return {
     reward: largest(solutions.flatMap(({ rewards }) => rewards)),
     advantages: solutions[0]!.forms.map((_, f) =>
@@ -53,15 +52,7 @@ function solutionBlock(solution: ExampleSolution, names: readonly string[], scal
 
 function stepRow({ steps, rewards, forms, firstError }: ExampleSolution, k: number, scales: Scales): Html {
   const weight = forms[0]!.weights?.[k];
-  return html`<tr${k === firstError ? html` class="first-error"` : undefined}><td>${k + 1}</td><td class="text">${steps[k]}</td>${signed(rewards[k]!, scales.reward)}${
-    weight === undefined ? undefined : shaded("weight", weight, decimal(weight))
-  }${forms.map(({ advantages }, f) => signed(advantages[k]!, scales.advantages[f]!))}</tr>`;
-}
-
-function signed(value: number, scale: number): Html {
-  return shaded(value < 0 ? "negative" : "positive", Math.abs(value) / scale, decimal(value));
-}
-
-function shaded(color: string, strength: number, text: string): Html {
-  return html`<td class="cell" style="--c:var(--${color});--a:${Math.round(65 * Math.min(1, strength))}%">${text}</td>`;
+  return html`<tr${k === firstError ? html` class="first-error"` : undefined}><td>${k + 1}</td><td class="text">${steps[k]}</td>${signedCell(rewards[k]!, scales.reward)}${
+    weight === undefined ? undefined : shadedCell("weight", weight, decimal(weight))
+  }${forms.map(({ advantages }, f) => signedCell(advantages[k]!, scales.advantages[f]!))}</tr>`;
 }

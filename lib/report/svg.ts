@@ -18,7 +18,16 @@ export const INK = {
   sum: "#010105",
   right: "#010106",
   wrong: "#010107",
+  violet: "#010108",
+  teal: "#010109",
+  rose: "#01010a",
+  gold: "#01010b",
 } as const;
+
+/** @internal The page's variable that a colour stands for. */
+export function variableOf(ink: string): string {
+  return Object.keys(INK).find((name) => INK[name as keyof typeof INK] === ink) ?? "text";
+}
 
 /**
  * @internal A chart as SVG markup to put into a page: static, referring to nothing outside itself, the same

@@ -24,6 +24,17 @@ export function sampleSolution(problem: Problem, habits: Habits, random: Random,
   return { tokens: tokens.slice(0, longest), logProbs: logProbs.slice(0, longest) };
 }
 
+/** Writes a solution as {@link sampleSolution} does, without its log-probs. */
+export function sampleTokens(problem: Problem, habits: Habits, random: Random, longest = 60): number[] {
+  const tokens: number[] = [];
+  for (let position = startOf(problem); !position.done && tokens.length < longest; ) {
+    const move = draw(movesAt(problem, position, habits), random);
+    tokens.push(...move.tokens);
+    position = move.next;
+  }
+  return tokens.slice(0, longest);
+}
+
 function draw(moves: readonly Move[], random: Random): Move {
   let left = random();
   for (const move of moves) {

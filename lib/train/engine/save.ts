@@ -1,9 +1,9 @@
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { AtomicFile } from "../../atomic-file.ts";
 import { type Family, parseConfig } from "../../model/config.ts";
 import type { EngineHeads } from "./heads.ts";
 import type { TrainableModel } from "./model.ts";
+import { writeTensors, writeWhole } from "./tensor-file.ts";
 
 /** What goes with the weights. */
 export interface SaveOptions {
@@ -31,7 +31,7 @@ export async function saveModel(model: TrainableModel, folder: string, options: 
   const config = savedConfig(options.config, model.config.family, model.heads);
   parseConfig(config, join(folder, "config.json"));
   await mkdir(folder, { recursive: true });
-  writeWhole(join(folder, "model.safetensors"), weights(model));
+  writeTensors(join(folder, "model.safetensors"), model.parameters.values());
   if (options.tokenizerFrom !== undefined) await copyTokenizer(options.tokenizerFrom, folder);
   writeWhole(join(folder, "config.json"), [Buffer.from(`${JSON.stringify(config, null, 2)}\n`)]);
 }
@@ -49,29 +49,6 @@ function savedConfig(
     label2id: Object.fromEntries(Array.from({ length: classifier.classes }, (_, i) => [`LABEL_${i}`, i])),
   };
   return { ...rest, ...labels, architectures: [CLASSES[family] + task], dtype: "float32" };
-}
-
-function weights(model: TrainableModel): Uint8Array[] {
-  const header: Record<string, unknown> = { __metadata__: { format: "pt" } };
-  const parts: Uint8Array[] = [];
-  let offset = 0;
-  for (const { name, shape, data } of model.parameters.values()) {
-    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + data.byteLength] };
-    parts.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-    offset += data.byteLength;
-  }
-  const json = JSON.stringify(header);
-  const text = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8)); // tensors start aligned
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return [length, text, ...parts];
-}
-
-function writeWhole(path: string, parts: readonly Uint8Array[]): void {
-  using file = new AtomicFile(path);
-  for (const part of parts) file.write(part);
-  file.prepare();
-  file.commit();
 }
 
 // Whatever a tokenizer may consist of, and nothing that describes weights.

@@ -1,0 +1,23 @@
+import * as z from "zod";
+
+/** @internal An integer >= 1. */
+export const count = () => z.int().min(1);
+
+/** @internal A number > 0. */
+export const positive = () => z.number().gt(0);
+
+/** @internal A number >= 0. */
+export const nonNegative = () => z.number().min(0);
+
+/** @internal A number in [0, 1]. */
+export const share = () => z.number().min(0).max(1);
+
+/** @internal A path or a name that is not empty. */
+export const text = () => z.string().min(1);
+
+/** @internal A section: an object that knows its keys and may be left out as a whole. */
+export const section = <Shape extends z.ZodRawShape>(shape: Shape, description: string) =>
+  z
+    .strictObject(shape)
+    .prefault({} as never)
+    .describe(description);

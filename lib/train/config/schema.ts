@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { actorSection, algorithmSection, correctionSection, criticSection, klSection } from "./algorithm.ts";
+import { curriculumSection, digitsSection, guardSection, onlineSection } from "./curriculum.ts";
+import { dataSection, modelSection, rolloutSection } from "./data.ts";
+import { count, section, text } from "./fields.ts";
+import { rewardSection } from "./reward.ts";
+
+/** @internal Evaluation on held-out prompts. */
+export const evalSection = section(
+  {
+    every: z.int().min(0).default(10).describe("Steps between evaluations; 0 for none but the last."),
+    prompts: count().default(200).describe("Held-out prompts, the first of the file."),
+    samples: count().default(1).describe("Sampled responses per prompt, beside a greedy one."),
+    before: z.boolean().default(true).describe("Evaluate before the first step as well."),
+  },
+  "Evaluation.",
+);
+
+/** @internal Checkpoints. */
+export const checkpointSection = section(
+  {
+    every: z.int().min(0).default(20).describe("Steps between checkpoints; 0 for the last alone."),
+    keep: count().default(2).describe("Newest checkpoints that are kept."),
+  },
+  "Checkpoints.",
+);
+
+/** @internal What is written down. */
+export const logSection = section(
+  {
+    rolloutGroups: z.int().min(0).default(2).describe("Groups per step in rollouts.jsonl."),
+    tensorboard: z.boolean().default(false).describe("Write TensorBoard event files too."),
+    wandb: z.enum(["off", "offline", "online"]).default("off").describe("Weights & Biases."),
+  },
+  "Logs.",
+);
+
+/** @internal The whole of a training config. */
+export const trainSchema = z.strictObject({
+  name: text().default("run").describe("Name of the run."),
+  seed: z.int().min(0).default(1).describe("Seed of everything that is drawn."),
+  steps: count().default(100).describe("Training steps: rollouts, rewards, advantages, update."),
+  model: modelSection,
+  data: dataSection,
+  rollout: rolloutSection,
+  reward: rewardSection,
+  algorithm: algorithmSection,
+  kl: klSection,
+  actor: actorSection,
+  critic: criticSection,
+  correction: correctionSection,
+  curriculum: curriculumSection,
+  guard: guardSection,
+  online: onlineSection,
+  digits: digitsSection,
+  eval: evalSection,
+  checkpoint: checkpointSection,
+  log: logSection,
+});
+
+/** A training config as it is written: what has a default may be left out. */
+export type TrainConfigInput = z.input<typeof trainSchema>;
+
+/** A training config with every default filled in: from {@link parseTrainConfig}. */
+export type TrainConfig = z.output<typeof trainSchema>;

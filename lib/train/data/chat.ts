@@ -1,0 +1,26 @@
+import { InputError } from "../../errors.ts";
+import { type ChatTurn, promptIds, type TextCodec } from "../text/codec.ts";
+import { textOf } from "./lines.ts";
+
+/** @internal A prompt as text and as ids: of a text, or of a list of chat turns through the chat template. */
+export function readPrompt(
+  value: unknown,
+  codec: TextCodec,
+  keys: readonly string[],
+): { text: string; ids: Int32Array } {
+  if (!Array.isArray(value)) {
+    const text = textOf(value, keys);
+    return { text, ids: promptIds(codec, text) };
+  }
+  const turns = value.map(readTurn);
+  if (codec.encodeChat === undefined)
+    throw new InputError("ERR_INPUT", "the prompt is a chat, and the tokenizer has no chat template");
+  const asked = turns.filter(({ role }) => role === "user").at(-1) ?? turns.at(-1);
+  return { text: asked?.content ?? "", ids: Int32Array.from(codec.encodeChat(turns)) };
+}
+
+function readTurn(turn: unknown): ChatTurn {
+  const { role, content } = (turn ?? {}) as Partial<ChatTurn>;
+  if (typeof role === "string" && typeof content === "string") return { role, content };
+  throw new InputError("ERR_INPUT", "expected chat turns { role, content }, both text");
+}

@@ -1,0 +1,109 @@
+import type { PhaseProgress } from "../run/progress.ts";
+import { Block } from "./block.ts";
+import { PhaseView } from "./phase.ts";
+
+/** Shows how a run goes. */
+export interface LiveView {
+  /** To be called after each step: takes what `onProgress` gives. */
+  update(progress: PhaseProgress): void;
+  /** A line that stays. */
+  note(text: string): void;
+  /** Leaves the last state on the screen, and the cursor as it was. */
+  stop(): void;
+}
+
+/** Options of {@link liveView}. */
+export interface LiveOptions {
+  /** Default: standard error. */
+  readonly stream?: NodeJS.WriteStream;
+  /** Show nothing but notes. */
+  readonly quiet?: boolean;
+}
+
+const REDRAW_MS = 100;
+const LINE_MS = 10_000;
+
+/** On a terminal: progress, time left and the key curves, redrawn in place; elsewhere a plain line now and then. */
+export function liveView({ stream = process.stderr, quiet = false }: LiveOptions = {}): LiveView {
+  if (quiet) return { update() {}, note: (text) => stream.write(`${text}\n`), stop() {} };
+  return stream.isTTY ? new TerminalView(stream) : new LineView(stream);
+}
+
+class TerminalView implements LiveView {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #block: Block;
+  #view: PhaseView | undefined;
+  #drawn = Number.NEGATIVE_INFINITY;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    this.#block = new Block(stream);
+  }
+
+  update(progress: PhaseProgress): void {
+    const now = performance.now();
+    if (this.#view?.phase !== progress.phase) {
+      this.stop();
+      this.#view = new PhaseView(progress, now);
+    }
+    this.#view!.update(progress);
+    if (now - this.#drawn >= REDRAW_MS) this.#draw(now);
+  }
+
+  note(text: string): void {
+    this.#block.clear();
+    this.#stream.write(`${text}\n`);
+    if (this.#view !== undefined) this.#draw(performance.now());
+  }
+
+  stop(): void {
+    if (this.#view === undefined) return;
+    this.#draw(performance.now());
+    this.#block.keep();
+    this.#view = undefined;
+    this.#drawn = Number.NEGATIVE_INFINITY;
+  }
+
+  #draw(now: number): void {
+    this.#block.draw(this.#view!.lines(this.#stream.columns ?? 80, now));
+    this.#drawn = now;
+  }
+}
+
+class LineView implements LiveView {
+  readonly #stream: NodeJS.WriteStream;
+  #view: PhaseView | undefined;
+  #written = 0;
+  #isNews = false;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  update(progress: PhaseProgress): void {
+    const now = performance.now();
+    if (this.#view?.phase !== progress.phase) {
+      this.stop();
+      this.#view = new PhaseView(progress, now);
+      this.#written = now;
+    }
+    this.#view!.update(progress);
+    this.#isNews = true;
+    if (now - this.#written >= LINE_MS) this.#write(now);
+  }
+
+  note(text: string): void {
+    this.#stream.write(`${text}\n`);
+  }
+
+  stop(): void {
+    if (this.#isNews) this.#write(performance.now());
+    this.#view = undefined;
+  }
+
+  #write(now: number): void {
+    this.#stream.write(`${this.#view!.line(now)}\n`);
+    this.#written = now;
+    this.#isNews = false;
+  }
+}

@@ -1,0 +1,2 @@
+export { OnlinePrm, type OnlineOptions } from "./online.ts";
+export { BLAME, type Blame, relabel } from "./relabel.ts";

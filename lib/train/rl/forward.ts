@@ -1,0 +1,68 @@
+import type { Ragged } from "../../ragged.ts";
+import type { TrainableModel } from "../engine/model.ts";
+import { type MicroBatch, putRows, type Sequences } from "./sequences.ts";
+
+/** @internal Options of passes that nothing is learned from. */
+export interface ForwardSettings {
+  /** Tokens of a pass. */
+  readonly budget: number;
+}
+
+/** @internal Log-prob of every response token, in the rows of the responses. */
+export async function responseLogProbs(
+  model: TrainableModel,
+  sequences: Sequences,
+  { budget, temperature }: ForwardSettings & { readonly temperature: number },
+): Promise<Ragged<Float32Array>> {
+  return collect(sequences, budget, async ({ batch, reads, targets }) => {
+    const pass = await model.forward(batch, { keep: "nothing" });
+    return (await pass.logProbs(reads, targets, { temperature })).logProbs;
+  });
+}
+
+/** @internal Value of the state before every response token, in the rows of the responses. */
+export async function responseValues(
+  model: TrainableModel,
+  sequences: Sequences,
+  { budget }: ForwardSettings,
+): Promise<Ragged<Float32Array>> {
+  return collect(sequences, budget, async ({ batch, reads }) => {
+    const pass = await model.forward(batch, { keep: "nothing" });
+    return pass.readout("value", reads);
+  });
+}
+
+/** @internal Value of the state after the last token of some rows. */
+export async function lastValues(
+  model: TrainableModel,
+  sequences: Sequences,
+  rows: ArrayLike<number>,
+  { budget }: ForwardSettings,
+): Promise<Float32Array> {
+  const out = new Float32Array(rows.length);
+  const place = new Map(Array.from(rows, (row, i) => [row, i]));
+  for (const micro of sequences.micro(rows, budget)) {
+    const pass = await model.forward(micro.batch, { keep: "nothing" });
+    const values = await pass.readout(
+      "value",
+      micro.batch.offsets.slice(1).map((end) => end - 1),
+    );
+    micro.rows.forEach((row, i) => {
+      out[place.get(row)!] = values[i]!;
+    });
+  }
+  return out;
+}
+
+async function collect(
+  sequences: Sequences,
+  budget: number,
+  read: (micro: MicroBatch) => Promise<Float32Array>,
+): Promise<Ragged<Float32Array>> {
+  const { data, offsets } = sequences.tokens;
+  const out = { data: new Float32Array(data.length), offsets };
+  for (const micro of sequences.micro(sequences.all(), budget)) {
+    putRows(out, micro.rows, { data: await read(micro), offsets: micro.offsets });
+  }
+  return out;
+}

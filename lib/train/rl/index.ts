@@ -1,0 +1,3 @@
+export { engineGenerator } from "./generator.ts";
+export { trainRl } from "./loop.ts";
+export type * from "./types.ts";

@@ -1,0 +1,144 @@
+import { openCheckpoint } from "../../model/index.ts";
+import type { AdaptiveKlController, FixedKlController } from "../../advantage/index.ts";
+import { InputError } from "../../errors.ts";
+import type { TrainConfig } from "../config/schema.ts";
+import { OrderedSampler, PassRateSampler } from "../curriculum/index.ts";
+import { type PromptRow, readPrompts } from "../data/prompts.ts";
+import { loadModel } from "../engine/create.ts";
+import type { TrainableModel } from "../engine/model.ts";
+import { Optimizer } from "../engine/optimizer.ts";
+import { type GuardRule, DEFAULT_RULES, HackGuard } from "../guard/index.ts";
+import { openCodec, type TextCodec } from "../text/codec.ts";
+import { definite } from "./definite.ts";
+import { engineGenerator } from "./generator.ts";
+import { klController } from "./kl-controller.ts";
+import type { RewardSources } from "./rewards.ts";
+import { openSources } from "./sources.ts";
+import type { Generator, Guard, PromptSampler, TrainHooks } from "./types.ts";
+import { isVerifiable } from "./verify.ts";
+
+/** @internal A value function: a model of its own, or a head of the policy's. */
+export interface Critic {
+  readonly model: TrainableModel;
+  /** `undefined` for a head of the policy, which the policy's optimizer trains. */
+  readonly optimizer: Optimizer | undefined;
+}
+
+/** @internal Everything that a run works with. */
+export interface Parts {
+  readonly config: TrainConfig;
+  readonly codec: TextCodec;
+  readonly model: TrainableModel;
+  readonly optimizer: Optimizer;
+  readonly reference: TrainableModel | undefined;
+  readonly critic: Critic | undefined;
+  readonly generator: Generator;
+  readonly sources: RewardSources;
+  readonly sampler: PromptSampler;
+  readonly heldOut: readonly PromptRow[];
+  /** Whether the answer of a training prompt may be used. */
+  readonly known: (id: string) => boolean;
+  readonly guard: Guard | undefined;
+  readonly stopIds: readonly number[];
+  /** Moves. */
+  kl: FixedKlController | AdaptiveKlController;
+}
+
+/** @internal Loads models and data, and puts hooks in their places. */
+export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise<Parts> {
+  const { model: settings, rollout, data, kl, seed } = config;
+  const codec = await openCodec(settings.path);
+  const checkpoint = await openCheckpoint(settings.path);
+  const usesCritic = config.algorithm.estimator === "gae";
+  const isShared = usesCritic && config.critic.model === "shared";
+  const model = await loadModel(checkpoint, {
+    heads: { lm: true, ...(isShared ? { value: true } : {}) },
+    seed,
+  });
+  model.train(settings.training === "all" ? "all" : { lora: { seed, ...definite(settings.training.lora) } });
+  const optimizer = new Optimizer(model);
+  const rows = fitting(
+    await readPrompts(data.train, codec, promptOptions(config, data.limit)),
+    config,
+    hooks,
+  );
+  const heldOut =
+    data.eval === undefined
+      ? []
+      : await readPrompts(data.eval, codec, promptOptions(config, config.eval.prompts));
+  const needsReference = kl.place !== "none" || heldOut.length > 0;
+  const verifiable = new Set(
+    rows.filter((row) => isVerifiable(row, data.verifiableShare)).map(({ id }) => id),
+  );
+  return {
+    config,
+    codec,
+    model,
+    optimizer,
+    reference: needsReference ? await openFrozen(kl.reference ?? settings.path) : undefined,
+    critic: usesCritic ? await openCritic(config, model, isShared) : undefined,
+    generator: hooks.generator?.(model, codec) ?? engineGenerator(model, codec, rollout.batch),
+    sources: await openSources(config, codec, hooks),
+    sampler: hooks.sampler?.(rows) ?? sampler(config, rows),
+    heldOut,
+    known: (id) => verifiable.has(id),
+    guard: hooks.guard ?? guardOf(config),
+    stopIds: rollout.stopIds ?? (codec.eosId === undefined ? [] : [codec.eosId]),
+    kl: klController(kl, kl.coefficient),
+  };
+}
+
+async function openFrozen(path: string): Promise<TrainableModel> {
+  return loadModel(await openCheckpoint(path), { heads: { lm: true } });
+}
+
+async function openCritic(
+  { critic, model: { path }, seed }: TrainConfig,
+  policy: TrainableModel,
+  isShared: boolean,
+): Promise<Critic> {
+  if (isShared) return { model: policy, optimizer: undefined };
+  const model = await loadModel(await openCheckpoint(critic.path ?? path), { heads: { value: true }, seed });
+  return { model, optimizer: new Optimizer(model) };
+}
+
+function promptOptions({ data }: TrainConfig, limit: number | undefined) {
+  const { promptKey: prompt, answerKey: answer, idKey: id, levelKey: level } = data;
+  return { keys: definite({ prompt, answer, id, level }), ...(limit === undefined ? {} : { limit }) };
+}
+
+function fitting(
+  rows: readonly PromptRow[],
+  { data, rollout }: TrainConfig,
+  { onWarning }: TrainHooks,
+): PromptRow[] {
+  const kept = rows.filter(({ ids }) => ids.length <= data.maxPromptTokens);
+  if (kept.length < rows.length) {
+    onWarning?.(
+      `${data.train}: ${rows.length - kept.length} of ${rows.length} prompts are longer than ${data.maxPromptTokens} tokens and left out`,
+    );
+  }
+  if (kept.length >= rollout.prompts) return kept;
+  throw new InputError(
+    "ERR_INPUT",
+    `${data.train}: expected at least rollout.prompts = ${rollout.prompts} prompts, got ${kept.length}`,
+  );
+}
+
+function sampler({ curriculum, data, seed }: TrainConfig, rows: readonly PromptRow[]): PromptSampler {
+  const { order, levels, restSolved: solved, restFailed: failed, target, width, floor } = curriculum;
+  if (order === "pass-rate") return new PassRateSampler(rows, { seed, target, width, floor });
+  return new OrderedSampler(rows, {
+    seed,
+    shuffle: data.shuffle,
+    rest: { solved, failed },
+    ...(levels === undefined ? {} : { levels: definite(levels) }),
+  });
+}
+
+function guardOf({ guard: { enabled, action, rules } }: TrainConfig): Guard | undefined {
+  if (!enabled) return undefined;
+  return new HackGuard(
+    (rules as GuardRule[] | undefined) ?? DEFAULT_RULES.map((rule) => ({ ...rule, action })),
+  );
+}

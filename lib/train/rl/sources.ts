@@ -1,0 +1,64 @@
+import { pathToFileURL } from "node:url";
+import { InputError } from "../../errors.ts";
+import type { TrainConfig } from "../config/schema.ts";
+import type { StepScorer } from "../prm/scorer.ts";
+import type { TextCodec } from "../text/codec.ts";
+import { openStepScorer } from "./prm-scorer.ts";
+import type { RewardSources } from "./rewards.ts";
+import { StepFinder } from "./steps.ts";
+import type { RewardFunction, TrainHooks } from "./types.ts";
+import { answerReward } from "./verify.ts";
+
+/** @internal What the reward mode needs, opened. */
+export async function openSources(
+  config: TrainConfig,
+  codec: TextCodec,
+  hooks: TrainHooks,
+): Promise<RewardSources> {
+  const { reward, rollout } = config;
+  const usesPrm = reward.mode === "prm" || reward.mode === "prm+vr";
+  const usesFunction = reward.mode === "function";
+  return {
+    codec,
+    steps: new StepFinder(codec, reward.separator),
+    scorer: usesPrm ? (hooks.scorer ?? (await scorerOf(config, codec))) : undefined,
+    // In mode `prm` answers are looked at for the metrics only.
+    answers: usesFunction ? undefined : answerReward(reward),
+    own: usesFunction ? (hooks.reward ?? (await functionOf(reward.function))) : undefined,
+    failTruncated: rollout.truncated === "fail",
+  };
+}
+
+async function scorerOf(config: TrainConfig, codec: TextCodec): Promise<StepScorer> {
+  const { reward, model } = config;
+  if (reward.prm === undefined) {
+    throw new InputError(
+      "ERR_INPUT",
+      `reward.prm: expected a checkpoint folder in mode "${reward.mode}", got none`,
+    );
+  }
+  return openStepScorer(reward.prm, { engine: reward.prmEngine, policy: model.path, codec });
+}
+
+async function functionOf(name: string | undefined): Promise<RewardFunction> {
+  if (name === undefined) {
+    throw new InputError(
+      "ERR_INPUT",
+      'reward.function: expected a name or a module in mode "function", got none',
+    );
+  }
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(name).href)) as { default?: unknown };
+  } catch (cause) {
+    const hint = name.includes("/") ? "" : " (built in: digits)";
+    throw new InputError("ERR_INPUT", `reward.function: ${name}: ${(cause as Error).message}${hint}`, {
+      cause,
+    });
+  }
+  if (typeof module.default === "function") return module.default as RewardFunction;
+  throw new InputError(
+    "ERR_INPUT",
+    `reward.function: ${name}: expected a function as default export, got ${typeof module.default}`,
+  );
+}

@@ -1,0 +1,1 @@
+export { type SftConfig, type SftResult, trainSft } from "./train.ts";
