@@ -73,10 +73,18 @@ export class AtomicFile {
   }
 }
 
-/** @internal Writes a text as a file that appears whole or not at all. */
-export function writeWhole(path: string, text: string): void {
+/**
+ * @internal Writes a file that appears whole or not at all.
+ *
+ * @throws {@link InputError} `ERR_INPUT` when it cannot be written; an older file of that name is then as it was
+ */
+export function writeWhole(path: string, ...parts: readonly (string | Uint8Array)[]): void {
   using file = new AtomicFile(path);
-  file.write(Buffer.from(text));
-  file.prepare();
-  file.commit();
+  try {
+    for (const part of parts) file.write(typeof part === "string" ? Buffer.from(part) : part);
+    file.prepare();
+    file.commit();
+  } catch (cause) {
+    throw new InputError("ERR_INPUT", `${path}: cannot be written: ${(cause as Error).message}`, { cause });
+  }
 }

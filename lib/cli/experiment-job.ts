@@ -1,5 +1,5 @@
 import { basename, extname, join, relative } from "node:path";
-import { writeWhole } from "../prm/files/resume.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { renderComparison } from "../report/index.ts";
 import { readExperiment, runExperiment } from "../train/experiment/index.ts";
 import { readRecord } from "../train/experiment/record.ts";

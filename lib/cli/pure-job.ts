@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { writeWhole } from "../prm/files/resume.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { renderRunReport } from "../report/index.ts";
 import { liveView } from "../train/live/index.ts";
 import { PRM_GATE, type PurePart, runPure } from "../train/pure/index.ts";

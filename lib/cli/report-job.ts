@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { writeWhole } from "../prm/files/resume.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { type ComparedRun, comparisonTable, renderComparison, renderRunReport } from "../report/index.ts";
 import { EXPERIMENT_FILE, readRecord } from "../train/experiment/record.ts";
 import type { ReportFlags } from "./report.ts";

@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { writeWhole } from "../prm/files/resume.ts";
+import { writeWhole } from "../atomic-file.ts";
 import { readTrainConfig } from "../train/config/index.ts";
 import { liveView } from "../train/live/index.ts";
 import { trainRl } from "../train/rl/index.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import * as z from "zod";
 import { InputError } from "../../errors.ts";
-import { openInput, parseRow, type TextLine, textLines } from "../../prm/files/lines.ts";
+import { openInput, parseRow, type TextLine, textLines } from "../../files/lines.ts";
 
 const metricsRow = z.object({
   step: z.int(),

@@ -1,5 +1,5 @@
 import { InputError } from "../../errors.ts";
-import { inputName, openInput, parseRow, textLines } from "../../prm/files/lines.ts";
+import { inputName, openInput, parseRow, textLines } from "../../files/lines.ts";
 import { readDataRows } from "../../verify/eval/rows.ts";
 
 /** @internal A row of a file and where it stands, for messages. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { type Family, parseConfig } from "../../model/config.ts";
 import type { EngineHeads } from "./heads.ts";
 import type { TrainableModel } from "./model.ts";
-import { writeTensors, writeWhole } from "./tensor-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
+import { writeTensors } from "./tensor-file.ts";
 
 /** What goes with the weights. */
 export interface SaveOptions {
@@ -33,7 +34,7 @@ export async function saveModel(model: TrainableModel, folder: string, options: 
   await mkdir(folder, { recursive: true });
   writeTensors(join(folder, "model.safetensors"), model.parameters.values());
   if (options.tokenizerFrom !== undefined) await copyTokenizer(options.tokenizerFrom, folder);
-  writeWhole(join(folder, "config.json"), [Buffer.from(`${JSON.stringify(config, null, 2)}\n`)]);
+  writeWhole(join(folder, "config.json"), `${JSON.stringify(config, null, 2)}\n`);
 }
 
 function savedConfig(

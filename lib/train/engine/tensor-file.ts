@@ -1,4 +1,4 @@
-import { AtomicFile } from "../../atomic-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
 import { InputError } from "../../errors.ts";
 import { readSafetensorsHeader, readTensorBytes } from "../../model/safetensors.ts";
 
@@ -23,23 +23,7 @@ export function writeTensors(path: string, tensors: Iterable<NamedTensor>): void
   const text = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8)); // tensors start aligned
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(text.length));
-  writeWhole(path, [length, text, ...parts]);
-}
-
-/**
- * @internal Writes a file that appears whole or not at all.
- *
- * @throws {@link InputError} `ERR_INPUT` when it cannot be written; an older file of that name is then as it was
- */
-export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
-  using file = new AtomicFile(path);
-  try {
-    for (const part of parts) file.write(part);
-    file.prepare();
-    file.commit();
-  } catch (cause) {
-    throw new InputError("ERR_INPUT", `${path}: cannot be written: ${(cause as Error).message}`, { cause });
-  }
+  writeWhole(path, length, text, ...parts);
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { InputError } from "../../errors.ts";
-import { writeWhole } from "../../prm/files/resume.ts";
+import { writeWhole } from "../../atomic-file.ts";
 import { firstDifference } from "../run/difference.ts";
 
 /** @internal In the folder of an experiment: what belongs to it. */

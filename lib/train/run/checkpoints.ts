@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { InputError } from "../../errors.ts";
-import { writeWhole } from "../engine/tensor-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
 
 /** @internal What latest.json holds. */
 export interface CheckpointRecord {
@@ -75,7 +75,7 @@ export async function writeCheckpoint(
     throw new InputError("ERR_INPUT", `${final}: cannot be written: ${cause.message}`, { cause });
   }
   const pointer: CheckpointRecord = { ...record, folder: `${FOLDER}/${name}` };
-  writeWhole(join(run, LATEST), [Buffer.from(`${JSON.stringify(pointer)}\n`)]);
+  writeWhole(join(run, LATEST), `${JSON.stringify(pointer)}\n`);
   sync(run);
   prune(join(run, FOLDER), name, keep);
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ArgumentError, InputError } from "../../errors.ts";
 import { assertCount } from "../../validate.ts";
-import { writeWhole } from "../engine/tensor-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
 import { LineFile } from "./append.ts";
 import { type CheckpointRecord, readLatest, writeCheckpoint } from "./checkpoints.ts";
 import { firstDifference } from "./difference.ts";
@@ -176,5 +176,5 @@ function makeFolder(path: string): void {
 }
 
 function writeJson(path: string, value: object): void {
-  writeWhole(path, [Buffer.from(`${JSON.stringify(value, null, 2)}\n`)]);
+  writeWhole(path, `${JSON.stringify(value, null, 2)}\n`);
 }

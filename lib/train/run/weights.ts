@@ -4,7 +4,8 @@ import { InputError } from "../../errors.ts";
 import type { TrainableModel } from "../engine/model.ts";
 import type { Moments, Optimizer } from "../engine/optimizer.ts";
 import type { Parameter } from "../engine/parameters.ts";
-import { type NamedTensor, readTensors, writeTensors, writeWhole } from "../engine/tensor-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
+import { type NamedTensor, readTensors, writeTensors } from "../engine/tensor-file.ts";
 
 /**
  * Writes every parameter of a model, adapters included, into a folder: `weights.safetensors`.
@@ -41,7 +42,7 @@ export async function saveOptimizer(
     momentTensors(parameters, (parameter) => optimizer.moments.get(parameter.name)!),
   );
   const state = { steps: optimizer.steps, parameters: parameters.map((parameter) => parameter.name) };
-  writeWhole(join(folder, `${name}.json`), [Buffer.from(`${JSON.stringify(state)}\n`)]);
+  writeWhole(join(folder, `${name}.json`), `${JSON.stringify(state)}\n`);
 }
 
 /**

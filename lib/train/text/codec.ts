@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { InputError } from "../../errors.ts";
 import { readJson } from "../../model/checkpoint.ts";
-import { exists } from "../../model/hub-cache.ts";
+import { exists } from "../../hub/cache.ts";
 import { characterCodec } from "./characters.ts";
 import { tokenizerCodec } from "./tokenizer.ts";
 
