@@ -47,7 +47,7 @@ export async function writeArithmeticTokenizer(folder: string): Promise<void> {
       behavior: "Isolated",
       invert: false,
     },
-    post_processor: null,
+    post_processor: startsWith(SPECIAL[BOS]!, BOS),
     decoder: { type: "Fuse" },
     model: {
       type: "WordLevel",
@@ -64,6 +64,18 @@ export async function writeArithmeticTokenizer(folder: string): Promise<void> {
     clean_up_tokenization_spaces: false,
     model_max_length: ARITHMETIC_MODEL.max_position_embeddings,
   });
+}
+
+// Puts the starting token before every text.
+function startsWith(token: string, id: number): object {
+  const special = { SpecialToken: { id: token, type_id: 0 } };
+  const text = (name: string, type_id: number) => ({ Sequence: { id: name, type_id } });
+  return {
+    type: "TemplateProcessing",
+    single: [special, text("A", 0)],
+    pair: [special, text("A", 0), text("B", 1)],
+    special_tokens: { [token]: { id: token, ids: [id], tokens: [token] } },
+  };
 }
 
 function writeJson(path: string, value: unknown): void {

@@ -6,9 +6,23 @@ import type { SftConfig } from "../sft/config.ts";
  * A step before the runs, done once per seed. Its model is `setup:<as>` in what follows: in later steps and in the configs
  * of runs.
  */
-export type SetupStep =
-  | { readonly as: string; readonly sft: SftConfig }
-  | { readonly as: string; readonly trainPrm: PrmConfig };
+export type SetupStep = SftStep | PrmStep;
+
+/** Fine-tuning before the runs. */
+export interface SftStep {
+  /** Its name in references. */
+  readonly as: string;
+  /** Its config. */
+  readonly sft: SftConfig;
+}
+
+/** PRM training before the runs. */
+export interface PrmStep {
+  /** Its name in references. */
+  readonly as: string;
+  /** Its config. */
+  readonly trainPrm: PrmConfig;
+}
 
 /** A matrix of runs: every setting with every seed. */
 export interface Experiment {

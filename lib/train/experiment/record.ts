@@ -12,7 +12,9 @@ export const EXPERIMENT_FILE = "experiment.json";
 export interface ExperimentRun {
   /** Name of the setting, or of the step. */
   readonly label: string;
+  /** Its seed. */
   readonly seed: number;
+  /** Its run's folder. */
   readonly folder: string;
 }
 

@@ -11,6 +11,7 @@ import { type ExperimentRun, readDone, writeDone, writeRecord } from "./record.t
 
 /** What an experiment reports as it goes. */
 export interface ExperimentProgress extends PhaseProgress {
+  /** Of the part under way. */
   readonly seed: number;
   /** Of a set-up step or a setting. */
   readonly name: string;
@@ -26,10 +27,11 @@ export interface ExperimentOptions {
   readonly folder: string;
   /** Ends the experiment after the step under way, which is saved: the next call goes on there. */
   readonly signal?: AbortSignal;
+  /** Called after each step. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
   /** Called when a run has finished in this call, with all that are finished. */
   readonly onRun?: (finished: readonly ExperimentRun[]) => Promise<void>;
-  /** What trains. Default: {@link trainSft}, {@link trainPrm} and {@link trainRl}. */
+  /** @internal What trains. */
   readonly trainers?: Trainers;
 }
 

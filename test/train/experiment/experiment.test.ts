@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Trainers } from "../../../lib/train/experiment/index.ts";
 import { readExperiment, runExperiment } from "../../../lib/train/experiment/index.ts";
 import { readRecord } from "../../../lib/train/experiment/record.ts";
+import type { Trainers } from "../../../lib/train/experiment/run.ts";
 import { prmSchema } from "../../../lib/train/prm/config.ts";
 import { embeddedPrm, embeddedSft } from "../../../lib/train/pure/recipe.ts";
 import { sftSchema } from "../../../lib/train/sft/config.ts";
