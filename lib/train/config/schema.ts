@@ -59,7 +59,9 @@ export const trainSchema = z.strictObject({
 });
 
 /** A training config as it is written: what has a default may be left out. */
-export type TrainConfigInput = z.input<typeof trainSchema>;
+export type TrainConfigInput = {
+  [Key in keyof z.input<typeof trainSchema>]: z.input<typeof trainSchema>[Key];
+};
 
 /** A training config with every default filled in: from {@link parseTrainConfig}. */
-export type TrainConfig = z.output<typeof trainSchema>;
+export type TrainConfig = { [Key in keyof z.output<typeof trainSchema>]: z.output<typeof trainSchema>[Key] };

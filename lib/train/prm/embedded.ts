@@ -6,7 +6,7 @@ import { type Split, splitProblem } from "../arithmetic/split.ts";
 import { joinRows } from "../batches.ts";
 import { readStepwiseRows, type StepwiseRow } from "../data/stepwise.ts";
 import type { TrainableModel } from "../engine/model.ts";
-import { writeWhole } from "../engine/tensor-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
 import { promptIds, type TextCodec } from "../text/codec.ts";
 
 const LONGEST = 60;
@@ -39,7 +39,7 @@ export async function keptRows(
   const path = join(folder, name);
   if (!existsSync(path)) {
     const lines = (await draw()).map((row) => `${JSON.stringify(row)}\n`);
-    writeWhole(path, [Buffer.from(lines.join(""))]);
+    writeWhole(path, lines.join(""));
   }
   return readStepwiseRows(path);
 }

@@ -8,7 +8,7 @@ import { loadModel, readConfig } from "../engine/create.ts";
 import type { TrainableModel } from "../engine/model.ts";
 import { Optimizer } from "../engine/optimizer.ts";
 import { saveModel } from "../engine/save.ts";
-import { writeWhole } from "../engine/tensor-file.ts";
+import { writeWhole } from "../../atomic-file.ts";
 import { adamStep } from "../run/adam.ts";
 import { RunFolder } from "../run/folder.ts";
 import { runSteps } from "../run/loop.ts";
@@ -99,7 +99,7 @@ export async function trainPrm(given: PrmConfig, options: PhaseOptions): Promise
     bos: codec.bosId !== undefined,
     head: width === undefined ? "token-classification" : "mlp",
   });
-  writeWhole(join(folder, CONVENTION_FILE), [Buffer.from(`${JSON.stringify(convention, null, 2)}\n`)]);
+  writeWhole(join(folder, CONVENTION_FILE), `${JSON.stringify(convention, null, 2)}\n`);
   return { model: folder, stages, rows: { used: rows.length, tooLong: texts.rows.length - rows.length } };
 }
 

@@ -69,7 +69,7 @@ describe.each([
     for (const items of [texts, ids]) {
       const scores = (await prm.score(items)).flatMap(({ values }) => [...values]);
       expect(scores).toHaveLength(offsets.at(-1)!);
-      scores.forEach((score, i) => expect(Math.abs(score - data[i]!)).toBeLessThan(BOUND));
+      for (const [i, score] of scores.entries()) expect(Math.abs(score - data[i]!)).toBeLessThan(BOUND);
     }
     expect(new Set(data).size).toBeGreaterThan(10);
     expect(data.every((reward) => Math.abs(reward) < 1)).toBe(true);
@@ -88,7 +88,7 @@ describe.each([
     const scores = scored.flatMap((line) => (JSON.parse(line) as { step_rewards: number[] }).step_rewards);
     const { data } = await (await openScorer(path)).score(rows);
     expect(scores).toHaveLength(data.length);
-    scores.forEach((score, i) => expect(Math.abs(score - data[i]!)).toBeLessThan(BOUND));
+    for (const [i, score] of scores.entries()) expect(Math.abs(score - data[i]!)).toBeLessThan(BOUND);
   });
 });
 
@@ -144,7 +144,7 @@ describe.skipIf(pure === undefined)("checkpoints of others", () => {
     const row = { ids: Int32Array.from(prepared[0]!.ids), ends: Int32Array.from(prepared[0]!.reads) };
     const { data } = await scorer.score([row]);
     expect(data).toHaveLength(3);
-    scores!.values.forEach((score, i) => expect(Math.abs(score - data[i]!)).toBeLessThan(BOUND));
+    for (const [i, score] of scores!.values.entries()) expect(Math.abs(score - data[i]!)).toBeLessThan(BOUND);
   });
 
   it("of another kind are refused", async () => {
