@@ -87,6 +87,7 @@ export class GrowingLength implements TrainPlugin {
     return { kind: this.name, tokens: this.limitTokens, reached: this.reached ?? null };
   }
 
+  /** Goes on from a state. */
   async restore(_folder: string, state: Json): Promise<void> {
     const { tokens, reached } = restoredState(state, this.name);
     this.limitTokens = restoredNumber(tokens, "tokens");

@@ -61,6 +61,7 @@ export class OrderedSampler implements PromptSampler {
     return this.levels?.hardest;
   }
 
+  /** The prompts of the next step. */
   next(count: number): PromptRow[] {
     checkDraw(count);
     this.draw++;
@@ -76,6 +77,7 @@ export class OrderedSampler implements PromptSampler {
     if (until > 0 || this.records.get(id) !== undefined) this.records.set(id, { rate, restsUntil: until });
   }
 
+  /** What a checkpoint keeps. */
   state(): Json {
     const { draw, epoch, position } = this;
     return {
@@ -88,6 +90,7 @@ export class OrderedSampler implements PromptSampler {
     };
   }
 
+  /** Goes on from a state. */
   restore(state: Json): void {
     const found = restoredState(state, "ordered");
     this.draw = restoredNumber(found.draw, "draw");

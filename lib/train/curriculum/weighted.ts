@@ -47,6 +47,7 @@ export class PassRateSampler implements PromptSampler {
     this.options = { seed, target, width, floor, memory };
   }
 
+  /** The prompts of the next step. */
   next(count: number): PromptRow[] {
     checkDraw(count);
     const random = randomStream(this.options.seed, this.draw++);
@@ -65,10 +66,12 @@ export class PassRateSampler implements PromptSampler {
     this.records.set(id, { rate: old + this.options.memory * (rate - old), restsUntil: 0 });
   }
 
+  /** What a checkpoint keeps. */
   state(): Json {
     return { kind: "pass-rate", draw: this.draw, records: this.records.state() };
   }
 
+  /** Goes on from a state. */
   restore(state: Json): void {
     const found = restoredState(state, "pass-rate");
     this.draw = restoredNumber(found.draw, "draw");

@@ -2,6 +2,7 @@ import { ArgumentError, NumericError } from "../../errors.ts";
 import { runJob } from "../../job.ts";
 import { addon } from "../../load.ts";
 import type { RaggedInts } from "../../model/types.ts";
+import type { Ragged } from "../../ragged.ts";
 import { checkRule, type SamplingRule } from "../../sampling/rule.ts";
 import { assertCount } from "../../validate.ts";
 import type { NativeEngine, ParameterArguments } from "./kernels.ts";
@@ -26,12 +27,12 @@ export interface GenerateOptions extends SamplingRule {
 /** Sequences, prompt by prompt and sample by sample. */
 export interface Generated {
   /** Tokens written, the prompt not included. */
-  readonly tokens: { readonly data: Int32Array; readonly offsets: Int32Array };
+  readonly tokens: Ragged<Int32Array>;
   /**
    * Log-prob of every token under the whole distribution at the temperature (at 1 where that is 0): the very numbers
    * that {@link Pass.logProbs} gives for the same tokens.
    */
-  readonly logProbs: { readonly data: Float32Array; readonly offsets: Int32Array };
+  readonly logProbs: Ragged<Float32Array>;
   /** Per sequence: its prompt. */
   readonly prompts: Int32Array;
   /** Per sequence: 1 when a stop id ended it, 0 when `maxTokens` did. */

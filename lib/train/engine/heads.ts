@@ -9,7 +9,12 @@ export interface EngineHeads {
   /** Next-token log-probs: `lm_head`, or the embedding when the config ties them. */
   readonly lm?: boolean;
   /** Logits per token: `score`, one linear layer, or with `width` two with a ReLU between (`score.0`, `score.2`). */
-  readonly classifier?: { readonly classes: number; readonly width?: number };
+  readonly classifier?: {
+    /** Number of logits. */
+    readonly classes: number;
+    /** Width between two layers; absent for one layer. */
+    readonly width?: number;
+  };
   /** One number per token: `v_head.summary`. */
   readonly value?: boolean;
 }

@@ -34,7 +34,13 @@ export interface ForwardOptions {
 }
 
 /** What trains: everything, the heads, or low-rank adapters and the heads. */
-export type Training = "all" | "heads" | { readonly lora: LoraOptions };
+export type Training =
+  | "all"
+  | "heads"
+  | {
+      /** Shape of the adapters. */
+      readonly lora: LoraOptions;
+    };
 
 /**
  * A decoder of the Llama, Mistral, Qwen2 or Qwen3 family with heads, in float32, that can be trained. Batches are ragged:

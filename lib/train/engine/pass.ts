@@ -50,14 +50,20 @@ export interface PassLogProbs {
 export interface BackwardInput {
   /** A result of {@link Pass.logProbs} with d loss / d log-prob and, where it has entropies, d loss / d entropy. */
   readonly logProbs?: readonly {
+    /** The log-probs that the loss read. */
     readonly of: PassLogProbs;
+    /** d loss / d log-prob, one per read. */
     readonly gradLogProbs: Float32Array;
+    /** d loss / d entropy, one per read. */
     readonly gradEntropy?: Float32Array;
   }[];
   /** d loss / d output of small heads: reads and `[reads, outputs]`. */
   readonly readouts?: readonly {
+    /** Whose outputs the loss read. */
     readonly head: "classifier" | "value";
+    /** Token indices that were read. */
     readonly reads: Int32Array;
+    /** d loss / d output, `[reads, outputs]`. */
     readonly grad: Float32Array;
   }[];
   /** Aborts the work; gradients are then incomplete and must be cleared. */

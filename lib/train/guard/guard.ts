@@ -31,6 +31,7 @@ export class HackGuard implements Guard {
     this.watches = rules.map((rule, i) => new Watch(checkRule(rule, `rules[${i}]`)));
   }
 
+  /** Looks at the metrics of a step; `undefined` when all is well. */
   check(_step: number, metrics: Readonly<Record<string, number>>): GuardVerdict | undefined {
     const findings = this.watches.flatMap((watch) => {
       const reason = watch.check(metrics);
@@ -41,10 +42,12 @@ export class HackGuard implements Guard {
     return { action, reason: findings.map(({ reason }) => reason).join("; ") };
   }
 
+  /** What a checkpoint keeps. */
   state(): Json {
     return this.watches.map((watch) => ({ ...watch.state() })) as unknown as Json;
   }
 
+  /** Goes on from a state. */
   restore(state: Json): void {
     const states = state as unknown as readonly WatchState[];
     if (!Array.isArray(state) || state.length !== this.watches.length || !states.every(isWatchState))

@@ -21,6 +21,7 @@ interface RuleBase {
 
 /** A value far outside a running window: `|x - median| > deviations * 1.4826 MAD + least`. */
 export interface JumpRule extends RuleBase {
+  /** Tells the rules apart. */
   readonly kind: "jump";
   /** Default `"both"`. */
   readonly direction?: GuardDirection;
@@ -34,6 +35,7 @@ export interface JumpRule extends RuleBase {
 
 /** A value that has left its beginning by more than a factor; slow changes pass every window. */
 export interface DriftRule extends RuleBase {
+  /** Tells the rules apart. */
   readonly kind: "drift";
   /** Default `"both"`. */
   readonly direction?: GuardDirection;
@@ -45,8 +47,11 @@ export interface DriftRule extends RuleBase {
 
 /** A value beyond a bound. */
 export interface LimitRule extends RuleBase {
+  /** Tells the rules apart. */
   readonly kind: "limit";
+  /** The highest value that is fine. */
   readonly max?: number;
+  /** The lowest value that is fine. */
   readonly min?: number;
 }
 
@@ -55,6 +60,7 @@ export interface LimitRule extends RuleBase {
  * the window's later half exceeds that of its earlier half by `rise` for `metric`, and is below it by `fall` for `truth`.
  */
 export interface DivergenceRule extends RuleBase {
+  /** Tells the rules apart. */
   readonly kind: "divergence";
   /** Name of the metric that can be trusted. */
   readonly truth: string;

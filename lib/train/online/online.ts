@@ -32,7 +32,12 @@ export interface OnlineOptions {
    * Solutions that the PRM was trained on, in the policy's vocabulary: as many of them go into every batch, against forgetting. Without them a refresh
    * takes as many right as wrong solutions, and none when one kind is missing. Default none.
    */
-  readonly replay?: { readonly rows: readonly StepwiseRow[]; readonly codec: TextCodec };
+  readonly replay?: {
+    /** Labelled solutions. */
+    readonly rows: readonly StepwiseRow[];
+    /** Vocabulary of the PRM. */
+    readonly codec: TextCodec;
+  };
   /** Seed of what is drawn; an integer >= 0. Default 0. */
   readonly seed?: number;
 }
@@ -107,6 +112,7 @@ export class OnlinePrm implements TrainPlugin {
     return { refreshes: this.refreshes, pool: this.pool.state() };
   }
 
+  /** Goes on from what `save` wrote. */
   async restore(folder: string, state: Json): Promise<void> {
     const { refreshes, pool } = state as { refreshes: number; pool: Json };
     await loadWeights(this.prm.model, folder);

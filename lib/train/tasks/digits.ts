@@ -3,8 +3,11 @@ import type { RewardFunction } from "../rl/types.ts";
 
 /** A prompt `first,second:modulus,count` of the digit task. */
 export interface DigitPrompt {
+  /** The first number of the sequence. */
   readonly first: number;
+  /** The second one. */
   readonly second: number;
+  /** Numbers are taken modulo this. */
   readonly modulus: number;
   /** Numbers to write. */
   readonly count: number;
