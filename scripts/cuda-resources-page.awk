@@ -5,6 +5,7 @@ function flush() {
   printf "| `%s` | `%s` | %s | %d |\n", file, kernel, registers, shared
 }
 BEGIN {
+  print "---\ntitle: Kernel resources\n---\n"
   print "# Registers and shared memory of the kernels\n"
   print "As `ptxas` of nvcc " version " reports them over all architectures from sm_75 to sm_120; another version gives other"
   print "numbers. No kernel spills and none has a stack frame: `scripts/cuda-resources.sh` fails where one does, and with"

@@ -129,7 +129,11 @@ struct MultiplyBlock {
 
   __device__ __forceinline__ void multiplyStage(const Shared<Element>& stage, int warpRow, int warpColumn,
                                                 Accumulator (&sums)[Shape::kTilesDown][Shape::kTilesAcross]) const {
-#pragma unroll
+    // Steps of 16 along the depth whose loads may overlap. With bfloat16 lines across the depth on both sides, two in
+    // the large block take more than the 255 registers a thread can have.
+    constexpr bool kCrowded = std::is_same_v<Element, Bfloat16> && !DepthA && std::is_same_v<Shape, LargeBlock>;
+    [[maybe_unused]] constexpr int kOverlap = kCrowded ? 1 : kDepthStep / kFragment;
+#pragma unroll kOverlap
     for (int k = 0; k < kDepthStep; k += kFragment) {
       FragmentA<Element, LayoutA> left[Shape::kTilesDown];
 #pragma unroll
