@@ -17,7 +17,11 @@ export const rewardSection = section(
         "`prm`: rewards of steps by a process reward model; `vr`: whether the answer is right; `prm+vr`: both; " +
           "`function`: a function of one's own, one reward per token.",
       ),
-    prm: text().optional().describe("Checkpoint folder of the PRM; needed by `prm` and `prm+vr`."),
+    prm: text()
+      .optional()
+      .describe(
+        "Checkpoint folder of the PRM; needed by `prm` and `prm+vr`; in the other modes for `eval/prm` alone.",
+      ),
     prmEngine: z
       .enum(["auto", "train", "prm"])
       .default("auto")

@@ -5,6 +5,8 @@ import { sparkline } from "./sparkline.ts";
 const KEY = [
   ["eval/pass@1/greedy", "pass@1, greedy"],
   ["eval/pass@1/sampled", "pass@1, sampled"],
+  ["eval/reward/greedy", "reward, greedy"],
+  ["eval/reward/sampled", "reward, sampled"],
   ["eval/prm", "PRM score, held out"],
   ["eval/f1", "F1, held out"],
   ["eval/accuracy", "step accuracy, held out"],

@@ -41,7 +41,7 @@ async function greedyOutcomes(parts: Parts, prompts: Rollouts["prompts"]): Promi
   const { maxTokens, stop } = config.rollout;
   const request = { prompts, n: 1, firstSample: 0, temperature: 0, maxTokens, stop, stopIds, seed: 0 };
   const rollouts = await rollOut(generator, codec, request);
-  const rewards = await scoreRollouts(parts.sources, rollouts, new Sequences(rollouts), parts.known);
+  const rewards = await scoreRollouts(parts.sources.training, rollouts, new Sequences(rollouts), parts.known);
   const credit = rewards.steps && assignCredit(rewards.steps, rewards.stepEnds, config.reward);
   const { offsets } = rollouts.tokens;
   const values = outcomes({ config, offsets, rewards, credit, kl: undefined, mask: undefined });

@@ -13,11 +13,12 @@ export async function configHooks(config: TrainConfig, given: TrainHooks): Promi
   return Object.assign({}, ...asked, given, { plugins });
 }
 
-function digitsOf({ reward, digits, seed }: TrainConfig): TrainHooks {
+function digitsOf({ reward, rollout, digits, seed }: TrainConfig): TrainHooks {
   if (reward.mode !== "function" || reward.function !== "digits") return {};
   const { grow, equalCharacters, endAtMismatch } = digits;
   return digitHooks({
     seed,
+    batch: rollout.batch,
     equalCharacters,
     endAtMismatch,
     ...(grow === undefined ? {} : { grow: definite(grow) }),

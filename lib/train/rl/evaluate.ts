@@ -2,7 +2,7 @@ import type { PromptRow } from "../data/prompts.ts";
 import { responseLogProbs } from "./forward.ts";
 import { meanOf } from "./means.ts";
 import type { Parts } from "./parts.ts";
-import { type Rewards, scoreRollouts } from "./rewards.ts";
+import { type Rewards, type RewardSources, scoreRollouts } from "./rewards.ts";
 import { rollOut } from "./rollout.ts";
 import { Sequences } from "./sequences.ts";
 
@@ -12,13 +12,17 @@ const STREAM = 2 ** 32;
 /**
  * @internal Metrics on the held-out prompts: `eval/pass@1/greedy` and `/sampled` (or `eval/reward/...` where a function
  * rewards), and of the sampled responses `eval/steps`, `eval/tokens`, `eval/clip_ratio`, `eval/prm` (mean over responses
- * of the lowest step reward) and `eval/kl` (mean over responses of the sum of log-ratios to the reference policy).
+ * of the lowest step reward, wherever there is a PRM) and `eval/kl` (mean over responses of the sum of log-ratios to the
+ * reference policy).
  */
 export async function evaluate(parts: Parts): Promise<Record<string, number>> {
   const { heldOut, config } = parts;
   if (heldOut.length === 0) return {};
-  const greedy = await respond(parts, heldOut, { n: 1, temperature: 0 });
-  const sampled = await respond(parts, heldOut, {
+  const { evaluation } = parts.sources;
+  // Nothing is said about the steps of greedy responses.
+  const unscored = { ...evaluation, scorer: undefined };
+  const greedy = await respond(parts, unscored, heldOut, { n: 1, temperature: 0 });
+  const sampled = await respond(parts, evaluation, heldOut, {
     n: config.eval.samples,
     temperature: config.rollout.temperature,
   });
@@ -36,11 +40,11 @@ export async function evaluate(parts: Parts): Promise<Record<string, number>> {
 }
 
 async function respond(
-  parts: Parts,
+  { config, generator, codec, stopIds }: Parts,
+  sources: RewardSources,
   prompts: readonly PromptRow[],
   { n, temperature }: { readonly n: number; readonly temperature: number },
 ) {
-  const { config, generator, codec, stopIds, sources } = parts;
   const { rollout, seed } = config;
   const rollouts = await rollOut(generator, codec, {
     prompts,

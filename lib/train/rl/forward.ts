@@ -1,3 +1,4 @@
+import { joinRows, packRows } from "../batches.ts";
 import type { Ragged } from "../../ragged.ts";
 import type { TrainableModel } from "../engine/model.ts";
 import { type MicroBatch, putRows, type Sequences } from "./sequences.ts";
@@ -40,16 +41,16 @@ export async function lastValues(
   { budget }: ForwardSettings,
 ): Promise<Float32Array> {
   const out = new Float32Array(rows.length);
-  const place = new Map(Array.from(rows, (row, i) => [row, i]));
-  for (const micro of sequences.micro(rows, budget)) {
-    const pass = await model.forward(micro.batch, { keep: "nothing" });
-    const values = await pass.readout(
-      "value",
-      micro.batch.offsets.slice(1).map((end) => end - 1),
-    );
-    micro.rows.forEach((row, i) => {
-      out[place.get(row)!] = values[i]!;
-    });
+  const inputs = Array.from(rows, (row) => sequences.ids[row]!);
+  const ranges = packRows(
+    inputs.map((ids) => ids.length),
+    budget,
+  );
+  for (const { from, to } of ranges) {
+    const batch = joinRows(inputs.slice(from, to));
+    const pass = await model.forward(batch, { keep: "nothing" });
+    const ends = batch.offsets.slice(1).map((end) => end - 1);
+    out.set(await pass.readout("value", ends), from);
   }
   return out;
 }

@@ -42,7 +42,7 @@ export async function trainRl(config: TrainConfigInput, options: RlOptions): Pro
       for (const sink of sinks) await sink.close();
     }
   } finally {
-    await parts.sources.answers?.close();
+    await parts.sources.training.answers?.close();
     await parts.generator.close?.();
   }
 }

@@ -12,8 +12,7 @@ import { openCodec, type TextCodec } from "../text/codec.ts";
 import { definite } from "./definite.ts";
 import { engineGenerator } from "./generator.ts";
 import { klController } from "./kl-controller.ts";
-import type { RewardSources } from "./rewards.ts";
-import { openSources } from "./sources.ts";
+import { openSources, type Sources } from "./sources.ts";
 import type { Generator, Guard, PromptSampler, TrainHooks } from "./types.ts";
 import { isVerifiable } from "./verify.ts";
 
@@ -33,7 +32,7 @@ export interface Parts {
   readonly reference: TrainableModel | undefined;
   readonly critic: Critic | undefined;
   readonly generator: Generator;
-  readonly sources: RewardSources;
+  readonly sources: Sources;
   readonly sampler: PromptSampler;
   readonly heldOut: readonly PromptRow[];
   /** Whether the answer of a training prompt may be used. */

@@ -1,13 +1,14 @@
 import type { RaggedInts } from "../../model/types.ts";
 import { type Ragged, raggedOffsets } from "../../ragged.ts";
 import { joinRows, packRows } from "../batches.ts";
+import { sharePrefixes } from "./prefixes.ts";
 import type { Rollouts } from "./types.ts";
 
 /** @internal Some rows as they go through a model, and where their response tokens are read. */
 export interface MicroBatch {
   /** Rows of the rollouts. */
   readonly rows: Int32Array;
-  /** Prompts and responses. */
+  /** Prompts and responses up to the token before the last; those that begin another one go through as part of it. */
   readonly batch: RaggedInts;
   /** Per response token: the index in the batch of the token before it. */
   readonly reads: Int32Array;
@@ -62,11 +63,14 @@ export class Sequences {
   }
 
   private join(rows: Int32Array): MicroBatch {
-    const batch = joinRows(Array.from(rows, (row) => this.ids[row]!));
+    // The last token is only ever a target.
+    const inputs = Array.from(rows, (row) => this.ids[row]!.subarray(0, -1));
+    const shared = sharePrefixes(inputs);
+    const batch = joinRows(shared.rows);
     const targets = takeRows(this.tokens, rows);
     const reads = new Int32Array(targets.data.length);
     rows.forEach((row, i) => {
-      const first = batch.offsets[i]! + this.promptLengths[row]! - 1;
+      const first = batch.offsets[shared.places[i]!]! + this.promptLengths[row]! - 1;
       for (let k = targets.offsets[i]!; k < targets.offsets[i + 1]!; k++) {
         reads[k] = first + k - targets.offsets[i]!;
       }

@@ -9,24 +9,34 @@ import { StepFinder } from "./steps.ts";
 import type { RewardFunction, TrainHooks } from "./types.ts";
 import { answerReward } from "./verify.ts";
 
-/** @internal What the reward mode needs, opened. */
+/** @internal What scores the responses that are trained on, and those to held-out prompts. */
+export interface Sources {
+  readonly training: RewardSources;
+  /** With the PRM also in the modes that do not train on it. */
+  readonly evaluation: RewardSources;
+}
+
+/** @internal What the reward mode needs, and the PRM wherever there is one, opened. */
 export async function openSources(
   config: TrainConfig,
   codec: TextCodec,
   hooks: TrainHooks,
-): Promise<RewardSources> {
+): Promise<Sources> {
   const { reward, rollout } = config;
   const usesPrm = reward.mode === "prm" || reward.mode === "prm+vr";
   const usesFunction = reward.mode === "function";
-  return {
+  const isScored = usesPrm || reward.prm !== undefined;
+  const scorer = isScored ? (hooks.scorer ?? (await scorerOf(config, codec))) : undefined;
+  const training = {
     codec,
     steps: new StepFinder(codec, reward.separator),
-    scorer: usesPrm ? (hooks.scorer ?? (await scorerOf(config, codec))) : undefined,
+    scorer: usesPrm ? scorer : undefined,
     // In mode `prm` answers are looked at for the metrics only.
     answers: usesFunction ? undefined : answerReward(reward),
     own: usesFunction ? (hooks.reward ?? (await functionOf(reward.function))) : undefined,
     failTruncated: rollout.truncated === "fail",
   };
+  return { training, evaluation: { ...training, scorer } };
 }
 
 async function scorerOf(config: TrainConfig, codec: TextCodec): Promise<StepScorer> {

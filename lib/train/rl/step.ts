@@ -35,7 +35,7 @@ export async function trainStep(parts: Parts, step: number): Promise<StepResult>
   const rollouts = await timer.time("gen", () => rollOut(generator, codec, requestOf(parts, prompts, step)));
   const sequences = new Sequences(rollouts);
   const rewards = await timer.time("reward", () =>
-    scoreRollouts(parts.sources, rollouts, sequences, parts.known),
+    scoreRollouts(parts.sources.training, rollouts, sequences, parts.known),
   );
   reportPasses(parts, rollouts, rewards);
   const settings = { budget: actor.microBatchTokens, temperature: rollout.temperature };

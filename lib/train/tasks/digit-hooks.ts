@@ -19,6 +19,8 @@ export interface DigitOptions {
   readonly endAtMismatch?: boolean;
   /** Seed of the order of the prompts. Default 0. */
   readonly seed?: number;
+  /** Responses written at a time, as `rollout.batch`. */
+  readonly batch?: number;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface DigitOptions {
  * the metric `digits/reward/mean`: the task's own reward of the responses of a step, whatever was trained on.
  */
 export function digitHooks(options: DigitOptions = {}): TrainHooks {
-  const { grow, equalCharacters = false, endAtMismatch = true, seed = 0 } = options;
+  const { grow, equalCharacters = false, endAtMismatch = true, seed = 0, batch } = options;
   const training = new Set<PromptRow>();
   const length = grow && new GrowingLength(grow);
   return {
@@ -36,7 +38,7 @@ export function digitHooks(options: DigitOptions = {}): TrainHooks {
     },
     reward: equalCharacters ? equalised((row) => training.has(row)) : digitReward,
     generator(model, codec) {
-      const whole = engineGenerator(model, codec);
+      const whole = engineGenerator(model, codec, batch);
       const limited = length?.limit(whole, ({ prompts }) => training.has(prompts[0]!)) ?? whole;
       return endAtMismatch ? endEpisodes(limited, (row, tokens) => endOf(row, tokens, codec)) : limited;
     },

@@ -5,6 +5,7 @@ import { setNumThreads } from "../../../lib/device.ts";
 import { openCheckpoint } from "../../../lib/model/index.ts";
 import { loadModel } from "../../../lib/train/engine/index.ts";
 import { type Guard, trainRl, type TrainHooks, type TrainPlugin } from "../../../lib/train/rl/index.ts";
+import type { StepScorer } from "../../../lib/train/prm/scorer.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { modelOf } from "../support.ts";
 import { digits, freshPolicy, numbersOf, parityScorer, tiny } from "./support.ts";
@@ -92,6 +93,30 @@ describe("a run", () => {
       expect(split[name]).toBeCloseTo(whole[name]!, 5);
     }
     expect(whole["actor/grad_norm"]).toBeGreaterThan(0);
+  });
+});
+
+describe("a PRM in a mode that does not train on it", () => {
+  it.each(["vr", "function"])("is measured on held-out prompts, and changes nothing: %s", async (mode) => {
+    const scored: number[] = [];
+    const scorer: StepScorer = {
+      score(rows) {
+        scored.push(rows.length);
+        return parityScorer.score(rows);
+      },
+    };
+    const without = await runTiny({ reward: { mode } }, { scorer });
+    expect(scored).toEqual([]);
+    const { folder, rows } = await runTiny({ reward: { mode, prm: "named" } }, { scorer });
+    // Sampled responses, before the first step and after two and four.
+    expect(scored).toEqual([4, 4, 4]);
+    const lowest = rows.map(({ metrics }) => metrics["eval/prm"]);
+    expect(lowest.map((value) => value !== undefined)).toEqual([true, false, true, false, true]);
+    expect(lowest[0]).toBeGreaterThanOrEqual(Math.fround(-0.4));
+    expect(lowest[0]).toBeLessThanOrEqual(Math.fround(0.8));
+    for (const { metrics } of rows) delete metrics["eval/prm"];
+    expect(rows).toEqual(without.rows);
+    expect(modelOf(folder).equals(modelOf(without.folder))).toBe(true);
   });
 });
 
@@ -216,6 +241,7 @@ describe("what goes wrong", () => {
     [{ rollout: { prompts: 20 } }, /expected at least rollout\.prompts = 20 prompts, got 12/],
     [{ reward: { mode: "prm" } }, /reward\.prm: expected a checkpoint folder/],
     [{ reward: { mode: "prm", prm: "/none" } }, /\/none/],
+    [{ reward: { mode: "vr", prm: "/none" } }, /\/none/],
   ])("is said before anything is written: %j", async (more, message) => {
     const folder = nextFolder();
     await expect(trainRl(tiny(base, more as never), { folder })).rejects.toThrow(message);

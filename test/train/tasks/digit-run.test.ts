@@ -1,11 +1,13 @@
 // A run of the trainer on the digit task, with a tiny model.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createModel, saveModel } from "../../../lib/train/engine/index.ts";
 import { trainRl } from "../../../lib/train/rl/index.ts";
-import { type DigitOptions, digitHooks } from "../../../lib/train/tasks/index.ts";
+import { readTrainConfig, type TrainConfigInput } from "../../../lib/train/config/index.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
+import { sharedPath } from "../../support/checkpoints.ts";
+import { metricsOf } from "../support.ts";
 
 const folder = await temporaryFolder();
 const path = join(folder, "policy");
@@ -26,24 +28,26 @@ const prompts = ["1,2:9,0", "3,4:9,1", "5,5:9,2", "8,0:9,3"].map((prompt) => JSO
 const data = join(folder, "prompts.jsonl");
 writeFileSync(data, prompts.join("\n"));
 
-async function run(name: string, options: DigitOptions, steps = 2): Promise<Record<string, number>[]> {
+async function run(
+  name: string,
+  options: TrainConfigInput["digits"],
+  steps = 2,
+): Promise<Record<string, number>[]> {
   const config = {
     seed: 7,
     steps,
     model: { path },
     data: { train: data, eval: data },
     rollout: { prompts: 4, n: 32, maxTokens: 6 },
-    reward: { mode: "function" as const },
+    reward: { mode: "function" as const, function: "digits" },
+    digits: options,
     algorithm: { normalize: "scale" as const },
     kl: { place: "none" as const },
     actor: { learningRate: 3e-2, entropyCoefficient: 0.1 },
     eval: { every: 0, prompts: 4 },
   };
-  await trainRl(config, { folder: join(folder, name), hooks: digitHooks(options) });
-  const lines = readFileSync(join(folder, name, "metrics.jsonl"), "utf8")
-    .trimEnd()
-    .split("\n");
-  return lines.map((line) => JSON.parse(line).metrics);
+  await trainRl(config, { folder: join(folder, name) });
+  return metricsOf(join(folder, name)).map(({ metrics }) => metrics);
 }
 
 test("the reward rises, and is the task's own whatever is trained on", async () => {
@@ -71,4 +75,26 @@ test("responses end at the first wrong character, and are as short as the curric
   expect(longest(grown)).toBe(1);
   expect(grown[1]!["curriculum/max_tokens"]).toBe(1);
   expect(grown[0]).toEqual(ended[0]);
+});
+
+test.for(["rloo", "gae"])("examples/digits-%s.yaml trains verl's own model", async (kind, { skip }) => {
+  const digits = sharedPath("data/verl-digit-completion");
+  skip(digits === undefined, "there is no ../shared/data/verl-digit-completion");
+  const file = new URL(`../../../examples/digits-${kind}.yaml`, import.meta.url).pathname;
+  const own = [
+    `model.path=${digits}`,
+    `data.train=${digits}/train.parquet`,
+    `data.eval=${digits}/test.parquet`,
+  ];
+  const small = ["steps=2", "rollout.prompts=8", "rollout.n=4", "actor.miniBatch=4", "critic.miniBatch=4"];
+  const config = await readTrainConfig(file, {
+    set: [...own, ...small, "eval.prompts=4", "checkpoint.every=0"],
+  });
+  expect(await trainRl(config, { folder: join(folder, kind) })).toMatchObject({ step: 2, ended: "done" });
+  const [before, first, last] = metricsOf(join(folder, kind)).map(({ metrics }) => metrics);
+  expect(first).toMatchObject({ "curriculum/max_tokens": 2, "response_length/max": 2 });
+  expect(first!["critic/score/mean"]).toBeGreaterThan(first!["digits/reward/mean"]!);
+  expect(first!["actor/grad_norm"]).toBeGreaterThan(0);
+  expect(Object.keys(last!)).toEqual(expect.arrayContaining(Object.keys(before!)));
+  expect(before!["eval/reward/greedy"]).toBeGreaterThanOrEqual(0);
 });

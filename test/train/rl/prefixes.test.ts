@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { randomStream } from "../../lib/train/arithmetic/random.ts";
-import { sharePrefixes } from "../../lib/train/prefixes.ts";
+import { randomStream } from "../../../lib/train/arithmetic/random.ts";
+import { sharePrefixes } from "../../../lib/train/rl/prefixes.ts";
 
 const rows = (...lists: number[][]) => lists.map((list) => Int32Array.from(list));
 
