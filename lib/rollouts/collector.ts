@@ -5,7 +5,7 @@ import { FormCollector, SpreadByAnswer } from "./form-collector.ts";
 import { GeneratorCollector } from "./generator-collector.ts";
 import type { CreditedBatch } from "./pipeline.ts";
 import type { RolloutIndex } from "./scan.ts";
-import { Spread } from "./spread.ts";
+import { Spread } from "../metrics/spread.ts";
 import type { RolloutSummary } from "./summary.ts";
 
 /** @internal Collects the summary of a file, batch by batch; keeps a few numbers per rollout, no text. */

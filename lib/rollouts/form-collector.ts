@@ -4,7 +4,7 @@ import { type CreditedBatch, perStep } from "./pipeline.ts";
 import { addPolicySums, type PolicySums, policySummary } from "./policy.ts";
 import { histogram, rocArea, rocCurve, separate } from "./ranking.ts";
 import type { Rollout } from "./row.ts";
-import { Slope, Spread } from "./spread.ts";
+import { Slope, Spread } from "../metrics/spread.ts";
 import type { ErrorOffsetSummary, FormSummary, StepCountSummary } from "./summary.ts";
 
 const ERROR_REACH = 5;

@@ -2,7 +2,7 @@ import type { RolloutBatch } from "./batch.ts";
 import { MAX_GENERATORS } from "./limits.ts";
 import { type CreditedBatch, perStep } from "./pipeline.ts";
 import { rocArea, separate } from "./ranking.ts";
-import { Spread } from "./spread.ts";
+import { Spread } from "../metrics/spread.ts";
 import type { GeneratorSummary } from "./summary.ts";
 
 const UNNAMED = "(no generator)";

@@ -18,5 +18,5 @@ export { CREDIT_FORMS, type CreditForm, type CreditSettings } from "./options.ts
 export type { PolicySummary } from "./policy.ts";
 export type { HistogramBin, RocPoint } from "./ranking.ts";
 export type { BadLine } from "./scan.ts";
-export type { SpreadSummary } from "./spread.ts";
+export type { SpreadSummary } from "../metrics/spread.ts";
 export type * from "./summary.ts";

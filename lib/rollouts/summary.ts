@@ -3,7 +3,7 @@ import type { CreditForm } from "./options.ts";
 import type { PolicySummary } from "./policy.ts";
 import type { HistogramBin, RocPoint } from "./ranking.ts";
 import type { BadLine } from "./scan.ts";
-import type { SpreadSummary } from "./spread.ts";
+import type { SpreadSummary } from "../metrics/spread.ts";
 
 /** What a file of rollouts amounts to. */
 export interface RolloutSummary {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { histogram, rocArea, rocCurve, separate } from "../../lib/rollouts/ranking.ts";
-import { Slope, Spread } from "../../lib/rollouts/spread.ts";
+import { Slope, Spread } from "../../lib/metrics/spread.ts";
 import { seeded } from "../support/generators.ts";
 
 const scored = fc.array(fc.tuple(fc.integer({ min: -4, max: 4 }), fc.constantFrom(0, 1, Number.NaN)), {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const lib = fileURLToPath(new URL("../../lib/", import.meta.url));
-const PRIMITIVES = "addon advantage credit logprob loss metrics optim presets quant".split(" ");
+const PRIMITIVES = "addon advantage credit logprob loss metrics optim presets quant sampling".split(" ");
 
 /** Folders that a folder may import besides its own and the files of lib itself. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -15,7 +15,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   prm: ["files", "model", "quant"],
   verify: ["files", "hub"],
   rollouts: ["files", ...PRIMITIVES],
-  train: ["files", "model", "prm", "verify", ...PRIMITIVES],
+  train: ["files", "hub", "model", "prm", "verify", ...PRIMITIVES],
 };
 
 function sources(folder: string): string[] {

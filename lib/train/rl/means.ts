@@ -1,4 +1,4 @@
-import { Spread } from "../../rollouts/spread.ts";
+import { Spread } from "../../metrics/spread.ts";
 
 /** @internal Weighted means and extremes by name, collected over the micro-batches of a step. */
 export class Means {
