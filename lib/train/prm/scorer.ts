@@ -23,6 +23,8 @@ export interface ScorerRow {
 export interface StepScorer {
   /** One reward per end, row by row. */
   score(rows: readonly ScorerRow[], options?: { signal?: AbortSignal }): Promise<Ragged<Float32Array>>;
+  /** Frees what it holds, where that is more than memory. */
+  close?(): Promise<void>;
 }
 
 /** Options of {@link createScorer}. */

@@ -43,6 +43,8 @@ export async function trainRl(config: TrainConfigInput, options: RlOptions): Pro
     }
   } finally {
     await parts.sources.training.answers?.close();
+    // A scorer of the caller's is the caller's to close.
+    if (hooks.scorer === undefined) await parts.sources.evaluation.scorer?.close?.();
     await parts.generator.close?.();
   }
 }

@@ -52,5 +52,6 @@ export function prmScorer(prm: Prm, codec: TextCodec): StepScorer {
       });
       return ragged(values, "float32");
     },
+    close: () => prm.close(),
   };
 }

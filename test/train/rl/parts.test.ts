@@ -163,12 +163,15 @@ describe.skipIf(!existsSync(PRM))("a PRM of PURE's", () => {
     const rows = [{ ...rowOf, prompt: promptIds.length }];
     const trained = await (await openScorer(PRM)).score(rows);
     await using prm = await loadPrm(PRM, { policyTokenizer: PRM });
-    const inferred = await prmScorer(prm, text).score(rows);
+    const scorer = prmScorer(prm, text);
+    const inferred = await scorer.score(rows);
     expect(Array.from(inferred.offsets)).toEqual([0, 3]);
     trained.data.forEach((value, k) => {
       expect(inferred.data[k]).toBeCloseTo(value, 4);
     });
     const wrong = [{ ...rows[0]!, ends: Int32Array.of(promptIds.length + 2) }];
-    await expect(prmScorer(prm, text).score(wrong)).rejects.toThrow(/expected the trainer's steps/);
+    await expect(scorer.score(wrong)).rejects.toThrow(/expected the trainer's steps/);
+    await scorer.close!();
+    await expect(scorer.score(rows)).rejects.toThrow(/closed/);
   });
 });
