@@ -5,6 +5,22 @@
 
 namespace minform {
 
+// The functions of one family: exports.<family>.<name>.
+class Family {
+ public:
+  Family(Napi::Env env, Napi::Object exports, const char* name) : functions_(Napi::Object::New(env)) {
+    exports.Set(name, functions_);
+  }
+  template <class Function>
+  Family& add(const char* name, Function function) {
+    functions_.Set(name, Napi::Function::New(functions_.Env(), function, name));
+    return *this;
+  }
+
+ private:
+  Napi::Object functions_;
+};
+
 void registerAdvantage(Napi::Env env, Napi::Object exports);
 void registerCredit(Napi::Env env, Napi::Object exports);
 void registerDevice(Napi::Env env, Napi::Object exports);

@@ -269,19 +269,18 @@ Napi::Value klReward(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerAdvantage(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("outcomes", Napi::Function::New(env, outcomes, "outcomes"));
-  family.Set("tokenRloo", Napi::Function::New(env, tokenRloo, "tokenRloo"));
-  family.Set("stepRloo", Napi::Function::New(env, stepRloo, "stepRloo"));
-  family.Set("rewardToGo", Napi::Function::New(env, rewardToGo, "rewardToGo"));
-  family.Set("gae", Napi::Function::New(env, gae, "gae"));
-  family.Set("optimalBaseline", Napi::Function::New(env, optimalBaseline, "optimalBaseline"));
-  family.Set("whiten", Napi::Function::New(env, whiten, "whiten"));
-  family.Set("addPerRow", Napi::Function::New(env, addPerRow, "addPerRow"));
-  family.Set("codeVerifiable", Napi::Function::New(env, codeVerifiable, "codeVerifiable"));
-  family.Set("scorableTokens", Napi::Function::New(env, scorableTokens, "scorableTokens"));
-  family.Set("klReward", Napi::Function::New(env, klReward, "klReward"));
-  exports.Set("advantage", family);
+  Family(env, exports, "advantage")
+      .add("outcomes", outcomes)
+      .add("tokenRloo", tokenRloo)
+      .add("stepRloo", stepRloo)
+      .add("rewardToGo", rewardToGo)
+      .add("gae", gae)
+      .add("optimalBaseline", optimalBaseline)
+      .add("whiten", whiten)
+      .add("addPerRow", addPerRow)
+      .add("codeVerifiable", codeVerifiable)
+      .add("scorableTokens", scorableTokens)
+      .add("klReward", klReward);
 }
 
 }  // namespace minform

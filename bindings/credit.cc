@@ -104,13 +104,12 @@ Napi::Value findSteps(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerCredit(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("assign", Napi::Function::New(env, assign, "assign"));
-  family.Set("minFormBackward", Napi::Function::New(env, minFormBackward, "minFormBackward"));
-  family.Set("placeSteps", Napi::Function::New(env, placeSteps, "placeSteps"));
-  family.Set("returns", Napi::Function::New(env, returns, "returns"));
-  family.Set("findStepEnds", Napi::Function::New(env, findSteps, "findStepEnds"));
-  exports.Set("credit", family);
+  Family(env, exports, "credit")
+      .add("assign", assign)
+      .add("minFormBackward", minFormBackward)
+      .add("placeSteps", placeSteps)
+      .add("returns", returns)
+      .add("findStepEnds", findSteps);
 }
 
 }  // namespace minform

@@ -236,22 +236,21 @@ Napi::Value trim(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerDevice(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("open", Napi::Function::New(env, open, "open"));
-  family.Set("limits", Napi::Function::New(env, limits, "limits"));
-  family.Set("createStream", Napi::Function::New(env, createStream, "createStream"));
-  family.Set("allocate", Napi::Function::New(env, allocate, "allocate"));
-  family.Set("upload", Napi::Function::New(env, upload, "upload"));
-  family.Set("uploadKnown", Napi::Function::New(env, uploadKnown, "uploadKnown"));
-  family.Set("read", Napi::Function::New(env, read, "read"));
-  family.Set("download", Napi::Function::New(env, download, "download"));
-  family.Set("fill", Napi::Function::New(env, fill, "fill"));
-  family.Set("dispose", Napi::Function::New(env, disposeArray, "dispose"));
-  family.Set("synchronize", Napi::Function::New(env, synchronize, "synchronize"));
-  family.Set("memory", Napi::Function::New(env, memory, "memory"));
-  family.Set("resetPeak", Napi::Function::New(env, resetPeak, "resetPeak"));
-  family.Set("trim", Napi::Function::New(env, trim, "trim"));
-  exports.Set("device", family);
+  Family(env, exports, "device")
+      .add("open", open)
+      .add("limits", limits)
+      .add("createStream", createStream)
+      .add("allocate", allocate)
+      .add("upload", upload)
+      .add("uploadKnown", uploadKnown)
+      .add("read", read)
+      .add("download", download)
+      .add("fill", fill)
+      .add("dispose", disposeArray)
+      .add("synchronize", synchronize)
+      .add("memory", memory)
+      .add("resetPeak", resetPeak)
+      .add("trim", trim);
 }
 
 }  // namespace minform

@@ -152,12 +152,11 @@ Napi::Value linearBackward(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerLogProb(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("forward", Napi::Function::New(env, forward, "forward"));
-  family.Set("backward", Napi::Function::New(env, backward, "backward"));
-  family.Set("linearForward", Napi::Function::New(env, linearForward, "linearForward"));
-  family.Set("linearBackward", Napi::Function::New(env, linearBackward, "linearBackward"));
-  exports.Set("logprob", family);
+  Family(env, exports, "logprob")
+      .add("forward", forward)
+      .add("backward", backward)
+      .add("linearForward", linearForward)
+      .add("linearBackward", linearBackward);
 }
 
 }  // namespace minform

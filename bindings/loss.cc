@@ -165,13 +165,12 @@ Napi::Value importanceWeights(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerLoss(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("policyLoss", Napi::Function::New(env, policyLoss, "policyLoss"));
-  family.Set("klPenalty", Napi::Function::New(env, klPenalty, "klPenalty"));
-  family.Set("valueLoss", Napi::Function::New(env, valueLoss, "valueLoss"));
-  family.Set("entropyBonus", Napi::Function::New(env, entropyBonus, "entropyBonus"));
-  family.Set("importanceWeights", Napi::Function::New(env, importanceWeights, "importanceWeights"));
-  exports.Set("loss", family);
+  Family(env, exports, "loss")
+      .add("policyLoss", policyLoss)
+      .add("klPenalty", klPenalty)
+      .add("valueLoss", valueLoss)
+      .add("entropyBonus", entropyBonus)
+      .add("importanceWeights", importanceWeights);
 }
 
 }  // namespace minform

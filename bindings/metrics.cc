@@ -19,9 +19,7 @@ void scoreRepetition(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerMetrics(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("repetitionScores", Napi::Function::New(env, scoreRepetition, "repetitionScores"));
-  exports.Set("metrics", family);
+  Family(env, exports, "metrics").add("repetitionScores", scoreRepetition);
 }
 
 }  // namespace minform

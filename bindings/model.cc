@@ -114,33 +114,39 @@ Napi::Value logProbsBackward(const Napi::CallbackInfo& info) {
   });
 }
 
-// (engine, head x4, grads x4, inner, outputs, reads, out) -> job
+// (engine, head x4, grads x4, inner, outputs, reads, values), the values one row per read.
+struct ReadoutCall {
+  EngineHandle engine;
+  ReadoutHead<float> head;
+  Indices reads;
+  int64_t count;
+  float* values;
+
+  explicit ReadoutCall(const Args& args)
+      : engine(engineOf(args, 0)),
+        head(readoutHead(args, 1, engine->shape())),
+        reads(indices(args, 11)),
+        count(static_cast<int64_t>(reads->size())),
+        values(args.array<float>(12, count * extent(args, 10))) {}
+};
+
+// ReadoutCall, its values written -> job
 Napi::Value readout(const Napi::CallbackInfo& info) {
-  const Args args(info);
-  const EngineHandle engine = engineOf(args, 0);
-  const ReadoutHead<float> head = readoutHead(args, 1, engine->shape());
-  const Indices reads = indices(args, 11);
-  const auto count = static_cast<int64_t>(reads->size());
-  float* out = args.array<float>(12, count * extent(args, 10));
+  const ReadoutCall call{Args(info)};
   return PromiseWorkers::start(info, [=](const CancelFlag&) {
-    requireReads(*engine, *reads);
-    engine->readout(head, reads->data(), count, out);
+    requireReads(*call.engine, *call.reads);
+    call.engine->readout(call.head, call.reads->data(), call.count, call.values);
     return kOk;
   });
 }
 
-// (engine, head x4, grads x4, inner, outputs, reads, gradOut) -> job
+// ReadoutCall, its values the gradients of the outputs -> job
 Napi::Value readoutBackward(const Napi::CallbackInfo& info) {
-  const Args args(info);
-  const EngineHandle engine = engineOf(args, 0);
-  const ReadoutHead<float> head = readoutHead(args, 1, engine->shape());
-  const Indices reads = indices(args, 11);
-  const auto count = static_cast<int64_t>(reads->size());
-  const float* gradOut = args.array<float>(12, count * extent(args, 10));
+  const ReadoutCall call{Args(info)};
   return PromiseWorkers::start(info, [=](const CancelFlag&) {
-    requireGradient(*engine);
-    requireReads(*engine, *reads);
-    engine->readoutBackward(head, reads->data(), count, gradOut);
+    requireGradient(*call.engine);
+    requireReads(*call.engine, *call.reads);
+    call.engine->readoutBackward(call.head, call.reads->data(), call.count, call.values);
     return kOk;
   });
 }
@@ -187,17 +193,16 @@ Napi::Value generate(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerModel(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("create", Napi::Function::New(env, create, "create"));
-  family.Set("bytes", Napi::Function::New(env, bytes, "bytes"));
-  family.Set("forward", Napi::Function::New(env, forward, "forward"));
-  family.Set("backward", Napi::Function::New(env, backward, "backward"));
-  family.Set("logProbs", Napi::Function::New(env, logProbs, "logProbs"));
-  family.Set("logProbsBackward", Napi::Function::New(env, logProbsBackward, "logProbsBackward"));
-  family.Set("readout", Napi::Function::New(env, readout, "readout"));
-  family.Set("readoutBackward", Napi::Function::New(env, readoutBackward, "readoutBackward"));
-  family.Set("generate", Napi::Function::New(env, generate, "generate"));
-  exports.Set("model", family);
+  Family(env, exports, "model")
+      .add("create", create)
+      .add("bytes", bytes)
+      .add("forward", forward)
+      .add("backward", backward)
+      .add("logProbs", logProbs)
+      .add("logProbsBackward", logProbsBackward)
+      .add("readout", readout)
+      .add("readoutBackward", readoutBackward)
+      .add("generate", generate);
 }
 
 }  // namespace minform

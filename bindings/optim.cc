@@ -113,12 +113,11 @@ Napi::Value scale(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerOptim(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("firstUnusable", Napi::Function::New(env, firstUnusable, "firstUnusable"));
-  family.Set("adamW", Napi::Function::New(env, adamW, "adamW"));
-  family.Set("gradNorm", Napi::Function::New(env, gradNorms, "gradNorm"));
-  family.Set("scale", Napi::Function::New(env, scale, "scale"));
-  exports.Set("optim", family);
+  Family(env, exports, "optim")
+      .add("firstUnusable", firstUnusable)
+      .add("adamW", adamW)
+      .add("gradNorm", gradNorms)
+      .add("scale", scale);
 }
 
 }  // namespace minform

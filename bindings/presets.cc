@@ -297,27 +297,23 @@ Napi::Value valueLoss(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerPresets(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  const auto add = [&](const char* name, Napi::Value (*function)(const Napi::CallbackInfo&)) {
-    family.Set(name, Napi::Function::New(env, function, name));
-  };
-  add("rowSums", rowSums);
-  add("spread", spread);
-  add("subtractRows", subtractRows);
-  add("addAtLast", addAtLast);
-  add("stepTokens", stepTokens);
-  add("returns", returns);
-  add("gae", gae);
-  add("whiten", whiten);
-  add("groupScores", groupScores);
-  add("othersRatio", othersRatio);
-  add("weightedMeans", weightedMeans);
-  add("policyLoss", policyLoss);
-  add("geometricMeanLoss", geometricMeanLoss);
-  add("aggregate", aggregate);
-  add("kl", kl);
-  add("valueLoss", valueLoss);
-  exports.Set("presets", family);
+  Family(env, exports, "presets")
+      .add("rowSums", rowSums)
+      .add("spread", spread)
+      .add("subtractRows", subtractRows)
+      .add("addAtLast", addAtLast)
+      .add("stepTokens", stepTokens)
+      .add("returns", returns)
+      .add("gae", gae)
+      .add("whiten", whiten)
+      .add("groupScores", groupScores)
+      .add("othersRatio", othersRatio)
+      .add("weightedMeans", weightedMeans)
+      .add("policyLoss", policyLoss)
+      .add("geometricMeanLoss", geometricMeanLoss)
+      .add("aggregate", aggregate)
+      .add("kl", kl)
+      .add("valueLoss", valueLoss);
 }
 
 }  // namespace minform

@@ -25,9 +25,7 @@ Napi::Value quantizeRows(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void registerQuant(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("quantizeRows", Napi::Function::New(env, quantizeRows, "quantizeRows"));
-  exports.Set("quant", family);
+  Family(env, exports, "quant").add("quantizeRows", quantizeRows);
 }
 
 }  // namespace minform

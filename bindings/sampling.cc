@@ -66,10 +66,6 @@ Napi::Value sample(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
-void registerSampling(Napi::Env env, Napi::Object exports) {
-  Napi::Object family = Napi::Object::New(env);
-  family.Set("sample", Napi::Function::New(env, sample, "sample"));
-  exports.Set("sampling", family);
-}
+void registerSampling(Napi::Env env, Napi::Object exports) { Family(env, exports, "sampling").add("sample", sample); }
 
 }  // namespace minform
