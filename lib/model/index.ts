@@ -3,15 +3,7 @@
  *
  * @packageDocumentation
  */
-export {
-  AddonError,
-  ArgumentError,
-  InputError,
-  MinformError,
-  type MinformErrorCode,
-  ModelError,
-  NumericError,
-} from "../errors.ts";
+export * from "../errors.ts";
 export type { ChatMessage } from "./chat.ts";
 export { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 export { FAMILIES, type Family, type ModelConfig, parseConfig } from "./config.ts";

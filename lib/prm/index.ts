@@ -3,16 +3,7 @@
  *
  * @packageDocumentation
  */
-export {
-  AddonError,
-  ArgumentError,
-  InputError,
-  MinformError,
-  type MinformErrorCode,
-  ModelError,
-  NumericError,
-  PrmError,
-} from "../errors.ts";
+export * from "../errors.ts";
 export type { InputRow } from "./inputs/input.ts";
 export * from "./aggregate.ts";
 export * from "./convention.ts";

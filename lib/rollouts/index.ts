@@ -3,15 +3,7 @@
  *
  * @packageDocumentation
  */
-export {
-  AddonError,
-  ArgumentError,
-  InputError,
-  MinformError,
-  type MinformErrorCode,
-  ModelError,
-  NumericError,
-} from "../errors.ts";
+export * from "../errors.ts";
 export type { Example, ExampleForm, ExampleKind, ExampleSolution } from "./examples.ts";
 export { type AdvantagesJob, type AdvantagesResults, type JobProgress, runAdvantages } from "./job.ts";
 export { CREDIT_FORMS, type CreditForm, type CreditSettings } from "./options.ts";

@@ -3,15 +3,7 @@
  *
  * @packageDocumentation
  */
-export {
-  AddonError,
-  ArgumentError,
-  InputError,
-  MinformError,
-  type MinformErrorCode,
-  ModelError,
-  NumericError,
-} from "../errors.ts";
+export * from "../errors.ts";
 export * from "./arithmetic/index.ts";
 export * from "./engine/index.ts";
 export * from "./curriculum/index.ts";

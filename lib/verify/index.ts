@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export * from "../errors.ts";
 export * from "./eval/index.ts";
 export { type ExtractOptions, extractAnswer } from "./extract/extract.ts";
 export { normalizeAnswer } from "./normalize/index.ts";
