@@ -3,16 +3,16 @@ import { DeviceTensor } from "../cuda/tensor.ts";
 import { NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { Mask, Ragged, Values } from "../ragged.ts";
+import { assertStatus } from "../kernel-status.ts";
 import {
   allocate,
   assertLike,
-  assertNumber,
   assertRaggedValues,
-  assertStatus,
   assertVectorLike,
   checkMask,
   outputLike,
-} from "../validate.ts";
+} from "../placed-values.ts";
+import { assertNumber } from "../validate.ts";
 import type { TokenEstimate } from "./groups.ts";
 
 /** Options of {@link gae}. */

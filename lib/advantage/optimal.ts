@@ -1,15 +1,9 @@
 import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import type { Mask, Ragged, Values } from "../ragged.ts";
-import {
-  allocate,
-  assertLike,
-  assertNumber,
-  assertRaggedValues,
-  assertStatus,
-  checkMask,
-  outputLike,
-} from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { allocate, assertLike, assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber } from "../validate.ts";
 import { GroupCall, type GroupIds, type GroupOptions, type TokenAdvantages } from "./groups.ts";
 
 /** Options of {@link optimalTokenBaseline}. */

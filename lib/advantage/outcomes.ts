@@ -4,15 +4,9 @@ import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { Values } from "../ragged.ts";
-import {
-  allocate,
-  assertCount,
-  assertNumber,
-  assertOneOf,
-  assertValues,
-  typeName,
-  valueAt,
-} from "../validate.ts";
+import { valueAt } from "../kernel-status.ts";
+import { allocate, assertValues } from "../placed-values.ts";
+import { assertCount, assertNumber, assertOneOf, typeName } from "../validate.ts";
 import { GroupCall, type GroupIds, type GroupOptions, type OutcomeAdvantages } from "./groups.ts";
 import { assertDdof } from "./whiten.ts";
 

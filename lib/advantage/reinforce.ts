@@ -2,17 +2,9 @@ import { launch } from "../cuda/launch.ts";
 import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
-import {
-  allocate,
-  assertNumber,
-  assertOffsets,
-  assertRaggedValues,
-  assertStatus,
-  assertTypedArray,
-  assertValues,
-  checkMask,
-  outputLike,
-} from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { allocate, assertRaggedValues, assertValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber, assertOffsets, assertTypedArray } from "../validate.ts";
 import { assertFiniteVector } from "./gae.ts";
 import {
   assertRowCount,

@@ -5,19 +5,9 @@ import { DeviceTensor } from "../cuda/tensor.ts";
 import type { PlacedValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
-import {
-  allocate,
-  assertLike,
-  assertNumber,
-  assertOffsets,
-  assertOneOf,
-  assertRagged,
-  assertRaggedValues,
-  assertStatus,
-  assertTypedArray,
-  checkMask,
-  outputLike,
-} from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { allocate, assertLike, assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber, assertOffsets, assertOneOf, assertRagged, assertTypedArray } from "../validate.ts";
 import {
   assertRowCount,
   GroupCall,

@@ -3,18 +3,16 @@ import { launch } from "../cuda/launch.ts";
 import { type Status, whenKnown } from "../cuda/status.ts";
 import { addon } from "../load.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
+import { assertStatus, valueAt } from "../kernel-status.ts";
 import {
   allocate,
   assertLike,
-  assertNumber,
-  assertOneOf,
   assertRaggedValues,
-  assertStatus,
   assertVectorLike,
   checkMask,
   outputLike,
-  valueAt,
-} from "../validate.ts";
+} from "../placed-values.ts";
+import { assertNumber, assertOneOf } from "../validate.ts";
 import { assertFiniteVector } from "./gae.ts";
 
 /** Reward streams of {@link combineRewards}. */

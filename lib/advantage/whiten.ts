@@ -2,14 +2,9 @@ import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import { ArgumentError } from "../errors.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
-import {
-  assertNumber,
-  assertRaggedValues,
-  assertStatus,
-  checkMask,
-  describe,
-  outputLike,
-} from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber, describe } from "../validate.ts";
 
 /** Options of {@link whiten}. */
 export interface WhitenOptions<T extends Values> {

@@ -1,14 +1,9 @@
 import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
-import {
-  allocate,
-  assertNumber,
-  assertOneOf,
-  assertRaggedValues,
-  assertStatus,
-  checkMask,
-} from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { allocate, assertRaggedValues, checkMask } from "../placed-values.ts";
+import { assertNumber, assertOneOf } from "../validate.ts";
 import { assertStepEnds } from "./steps.ts";
 
 /** What credit assignment returns, in the dtype and the place of its input. Masked-out steps hold +0. */

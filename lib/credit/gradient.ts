@@ -2,15 +2,9 @@ import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import { ArgumentError } from "../errors.ts";
 import type { Owned, Ragged, Values } from "../ragged.ts";
-import {
-  allocate,
-  assertLike,
-  assertNumber,
-  assertRaggedValues,
-  assertStatus,
-  assertVectorLike,
-  checkMask,
-} from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { allocate, assertLike, assertRaggedValues, assertVectorLike, checkMask } from "../placed-values.ts";
+import { assertNumber } from "../validate.ts";
 import type { MinFormOptions } from "./assign.ts";
 
 /** Upstream gradients with respect to the outputs of {@link minForm}; at least one, summed when several. */

@@ -1,7 +1,9 @@
 import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
-import { assertNumber, assertRaggedValues, assertStatus, checkMask, outputLike } from "../validate.ts";
+import { assertStatus } from "../kernel-status.ts";
+import { assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber } from "../validate.ts";
 
 /** Options of {@link returns}. */
 export interface ReturnsOptions<T extends Values> {

@@ -2,16 +2,14 @@ import { ArgumentError } from "../errors.ts";
 import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import type { Mask, Owned, Ragged, Values } from "../ragged.ts";
+import { assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
 import {
   assertOffsets,
   assertOneOf,
   assertRagged,
-  assertRaggedValues,
   assertSameRows,
   assertTypedArray,
-  checkMask,
   describe,
-  outputLike,
 } from "../validate.ts";
 
 /** @internal Asserts step ends that rise within each row; with `model`, one per step of it. */

@@ -3,7 +3,8 @@ import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError } from "../errors.ts";
 import type { Values } from "../ragged.ts";
 import { assertLasting, type PlacedTensor, TENSOR_TYPES } from "../tensor.ts";
-import { type ArrayName, assertNumber, assertTensor, assertVector, describe } from "../validate.ts";
+import { assertTensor } from "../placed-values.ts";
+import { type ArrayName, assertNumber, assertVector, describe } from "../validate.ts";
 import type { GradientArguments, OutputArguments, Targets } from "./kernels.ts";
 import type { LogProbOptions } from "./types.ts";
 

@@ -2,7 +2,7 @@ import { type Status, whenKnown } from "../cuda/status.ts";
 import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
 import { type PlacedTensor, TENSOR_TYPES } from "../tensor.ts";
-import { valueAt } from "../validate.ts";
+import { valueAt } from "../kernel-status.ts";
 import type { GradientArguments, Targets } from "./kernels.ts";
 
 type Elements = PlacedTensor["data"];

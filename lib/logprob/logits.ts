@@ -12,7 +12,8 @@ import {
   type TensorArrays,
   type TensorType,
 } from "../tensor.ts";
-import { type ArrayName, assertTensor, assertVector, typeName } from "../validate.ts";
+import { assertTensor } from "../placed-values.ts";
+import { type ArrayName, assertVector, typeName } from "../validate.ts";
 import { allocateOutputs, checkGradients, checkTargets, checkTemperature } from "./check.ts";
 import { assertBackward, assertLogits } from "./failure.ts";
 import type { MatrixArguments, Targets } from "./kernels.ts";

@@ -3,15 +3,8 @@ import { DeviceTensor } from "../cuda/tensor.ts";
 import type { PlacedValue } from "../cuda/value.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
 import type { FloatArray, Values } from "../ragged.ts";
-import {
-  assertNumber,
-  assertOneOf,
-  assertStatus,
-  checkGroups,
-  describe,
-  typeName,
-  valueAt,
-} from "../validate.ts";
+import { assertStatus, valueAt } from "../kernel-status.ts";
+import { assertNumber, assertOneOf, checkGroups, describe, typeName } from "../validate.ts";
 import type { AggregationArguments, Slots } from "./kernels.ts";
 
 /**

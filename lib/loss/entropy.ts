@@ -2,7 +2,7 @@ import { launch } from "../cuda/launch.ts";
 import type { PlacedValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
-import { assertRaggedValues, checkMask, outputLike } from "../validate.ts";
+import { assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
 import {
   type AggregatedLoss,
   type AggregationOptions,

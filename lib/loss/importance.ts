@@ -4,14 +4,8 @@ import type { PlacedValue } from "../cuda/value.ts";
 import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
-import {
-  assertLike,
-  assertNumber,
-  assertOneOf,
-  assertRaggedValues,
-  checkMask,
-  outputLike,
-} from "../validate.ts";
+import { assertLike, assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber, assertOneOf } from "../validate.ts";
 import {
   assertClamp,
   assertLossStatus,

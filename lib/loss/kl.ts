@@ -1,7 +1,8 @@
 import { launch } from "../cuda/launch.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
-import { assertLike, assertOneOf, assertRaggedValues, checkMask, outputLike } from "../validate.ts";
+import { assertLike, assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertOneOf } from "../validate.ts";
 import {
   aggregated,
   aggregationArguments,

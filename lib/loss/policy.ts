@@ -3,7 +3,7 @@ import type { PlacedValue } from "../cuda/value.ts";
 import { DeviceTensor } from "../cuda/tensor.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
-import { assertLike, assertRaggedValues, assertVectorLike, checkMask, outputLike } from "../validate.ts";
+import { assertLike, assertRaggedValues, assertVectorLike, checkMask, outputLike } from "../placed-values.ts";
 import {
   type AggregatedLoss,
   type Aggregation,

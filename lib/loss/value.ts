@@ -3,7 +3,8 @@ import type { PlacedValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Mask, Owned, Ragged, Values } from "../ragged.ts";
 import { ArgumentError } from "../errors.ts";
-import { assertLike, assertNumber, assertRaggedValues, checkMask, outputLike } from "../validate.ts";
+import { assertLike, assertRaggedValues, checkMask, outputLike } from "../placed-values.ts";
+import { assertNumber } from "../validate.ts";
 import {
   type AggregatedLoss,
   type AggregationOptions,

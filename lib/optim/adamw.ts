@@ -7,7 +7,8 @@ import { DeviceTensor } from "../cuda/tensor.ts";
 import type { DeviceValue } from "../cuda/value.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Values } from "../ragged.ts";
-import { assertNumber, describe, valueAt } from "../validate.ts";
+import { valueAt } from "../kernel-status.ts";
+import { assertNumber, describe } from "../validate.ts";
 import { DeviceScale } from "./scale.ts";
 import { assertDisjoint, checkTensors, type NamedTensor, type TensorList } from "./tensors.ts";
 

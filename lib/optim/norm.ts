@@ -5,7 +5,8 @@ import type { PlacedValue } from "../cuda/value.ts";
 import { NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, FloatTensor, Values } from "../ragged.ts";
-import { assertNumber, valueAt } from "../validate.ts";
+import { valueAt } from "../kernel-status.ts";
+import { assertNumber } from "../validate.ts";
 import { DeviceNorm, DeviceScale, throwBeyond } from "./scale.ts";
 import { assertDisjoint, checkTensors, type NamedTensor, type TensorList } from "./tensors.ts";
 

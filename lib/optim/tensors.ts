@@ -1,7 +1,7 @@
 import { DeviceTensor } from "../cuda/tensor.ts";
 import { ArgumentError } from "../errors.ts";
 import type { FloatArray, Values } from "../ragged.ts";
-import { assertSameKind, assertValues, assertVectorLike } from "../validate.ts";
+import { assertSameKind, assertValues, assertVectorLike } from "../placed-values.ts";
 
 /** One float array, or a list of them (one per parameter tensor). */
 export type TensorList<T extends Values = FloatArray> = T | readonly T[];

@@ -2,15 +2,8 @@ import type { GroupIds } from "../advantage/index.ts";
 import { ArgumentError, NumericError } from "../errors.ts";
 import { addon } from "../load.ts";
 import type { FloatArray, Owned } from "../ragged.ts";
-import {
-  type ArrayName,
-  allocate,
-  assertCount,
-  assertVector,
-  checkGroups,
-  FLOATS,
-  typeName,
-} from "../validate.ts";
+import { allocate } from "../placed-values.ts";
+import { type ArrayName, assertCount, assertVector, checkGroups, FLOATS, typeName } from "../validate.ts";
 import type {
   AggregateRule,
   GroupRule,

@@ -1,5 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import type { Tokenizer } from "../model/types.ts";
+import { rowAt } from "../row-at.ts";
 
 /** Where one step stands in a response. */
 export interface StepSpan {
@@ -117,30 +118,18 @@ function placeEnds(spans: readonly StepSpan[], starts: Int32Array, last: number)
   const ends: number[] = new Array(spans.length);
   for (let k = spans.length - 1; k >= 0; k--) {
     const next = spans[k + 1];
-    const separated = next === undefined ? last : lastTokenOf(starts, next.start - 1);
+    const separated = next === undefined ? last : rowAt(starts, next.start - 1);
     ends[k] = next === undefined ? last : Math.min(separated, ends[k + 1]! - 1);
-    if (ends[k]! < lastTokenOf(starts, spans[k]!.end - 1)) {
+    if (ends[k]! < rowAt(starts, spans[k]!.end - 1)) {
       throw new ArgumentError("ERR_SHAPE", `ids: token ${ends[k]! + 1} ends two steps (${k} and ${k + 1})`);
     }
   }
   return ends;
 }
 
-// The token that completes a character.
-function lastTokenOf(starts: Int32Array, character: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (starts[middle]! <= character) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-// The token that begins a character: tokens that spread it begin at the same place.
+// The token that begins a character: tokens that spread it begin at the same place, and rowAt gives the last of them.
 function firstTokenOf(starts: Int32Array, character: number): number {
-  let token = lastTokenOf(starts, character);
+  let token = rowAt(starts, character);
   while (token > 0 && starts[token - 1] === starts[token]) token--;
   return token;
 }
