@@ -64,14 +64,16 @@ function isDetached(buffer: ArrayBuffer): boolean {
   }
 }
 
-/** @internal Asserts an integer >= 0. */
-export function assertCount(value: unknown, name: string): asserts value is number {
+/** @internal Asserts an integer >= 0, and >= `least`. */
+export function assertCount(value: unknown, name: string, least = 0): asserts value is number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
     throw new ArgumentError(
       "ERR_ARGUMENT_VALUE",
       `${name}: expected an integer >= 0, got ${describe(value)}`,
     );
   }
+  if (value < least)
+    throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least ${least}, got ${value}`);
 }
 
 /** @internal A number in `[low, high]`, or in `(low, high]` with `open`; finite unless `high` is Infinity. */

@@ -1,5 +1,4 @@
 import type { RaggedInts } from "../model/types.ts";
-import { ArgumentError } from "../errors.ts";
 import { assertCount } from "../validate.ts";
 import { randomStream } from "./arithmetic/random.ts";
 
@@ -32,8 +31,7 @@ export class EpochSampler {
     private readonly rows: number,
     private readonly seed: number,
   ) {
-    assertCount(rows, "rows");
-    if (rows === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", "rows: expected at least 1, got 0");
+    assertCount(rows, "rows", 1);
   }
 
   /** Indices of the rows of a step (from 0 on); a batch may reach over the end of an epoch. */
@@ -67,8 +65,7 @@ export interface RowRange {
  * @throws {@link ArgumentError} `ERR_ARGUMENT_VALUE` for a budget below 1
  */
 export function packRows(lengths: ArrayLike<number>, budget: number): RowRange[] {
-  assertCount(budget, "budget");
-  if (budget === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", "budget: expected at least 1, got 0");
+  assertCount(budget, "budget", 1);
   const ranges: RowRange[] = [];
   for (let from = 0, tokens = 0, at = 0; at < lengths.length; at++) {
     tokens += lengths[at]!;

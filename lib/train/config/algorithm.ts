@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { count, nonNegative, positive, section, share, text } from "./fields.ts";
+import { SCHEDULES } from "../schedule.ts";
+import { count, microBatchTokens, nonNegative, positive, section, share, text, whole } from "./fields.ts";
 
 /** @internal Advantage estimators. */
 export const ESTIMATORS = [
@@ -28,7 +29,9 @@ export const algorithmSection = section(
       .describe(
         "Over all response tokens of a step: mean 0 and deviation 1, deviation 1 only, or as they are.",
       ),
-    gamma: share().default(1).describe("Discount per token of `gae` and `reinforce++`."),
+    gamma: share()
+      .default(1)
+      .describe("Discount per token of `gae` and `reinforce++`."),
     lambda: share().default(1).describe("lambda of `gae`."),
     bootstrapTruncated: z
       .boolean()
@@ -73,8 +76,8 @@ export const klSection = section(
 /** @internal An optimiser with its schedule. */
 export const optimizerShape = (learningRate: number) => ({
   learningRate: nonNegative().default(learningRate).describe("Peak learning rate of AdamW."),
-  schedule: z.enum(["constant", "cosine", "linear"]).default("constant").describe("After the warm-up."),
-  warmup: z.int().min(0).default(0).describe("Steps over which the learning rate rises from 0."),
+  schedule: z.enum(SCHEDULES).default("constant").describe("After the warm-up."),
+  warmup: whole().default(0).describe("Steps over which the learning rate rises from 0."),
   finalShare: share().default(0).describe("Share of the learning rate that `cosine` and `linear` end on."),
   betas: z.tuple([share(), share()]).default([0.9, 0.999]).describe("Decay of the two moments of AdamW."),
   weightDecay: nonNegative().default(0).describe("Decoupled weight decay."),
@@ -104,9 +107,7 @@ export const actorSection = section(
       .default("token-mean")
       .describe("How losses of tokens become one number."),
     entropyCoefficient: nonNegative().default(0).describe("Factor of the entropy bonus."),
-    microBatchTokens: count()
-      .default(8192)
-      .describe("Tokens that go through the model at a time; changes rounding only."),
+    microBatchTokens: microBatchTokens(),
   },
   "The update of the policy.",
 );
@@ -122,7 +123,7 @@ export const criticSection = section(
     ...optimizerShape(1e-5),
     clipRange: positive().optional().describe("How far a value may leave the old one. Default: no clipping."),
     coefficient: positive().default(0.5).describe("`shared`: factor of the value loss."),
-    warmupSteps: z.int().min(0).default(0).describe("Steps in which only the critic trains."),
+    warmupSteps: whole().default(0).describe("Steps in which only the critic trains."),
   },
   "The value function of `gae`.",
 );

@@ -6,7 +6,10 @@ interface Rule {
   readonly says: (config: TrainConfig) => string;
 }
 
-const usesPrm = ({ reward }: TrainConfig) => reward.mode === "prm" || reward.mode === "prm+vr";
+/** @internal Whether a PRM gives rewards. */
+export function usesPrm({ reward }: TrainConfig): boolean {
+  return reward.mode === "prm" || reward.mode === "prm+vr";
+}
 
 // What no single key can say.
 const RULES: readonly Rule[] = [

@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { GUARD_ACTIONS } from "../guard/rules.ts";
 import { BLAME } from "../online/relabel.ts";
-import { count, positive, section, share } from "./fields.ts";
+import { count, positive, section, share, whole } from "./fields.ts";
 
 /** @internal Which prompts come when. */
 export const curriculumSection = section(
@@ -20,16 +21,8 @@ export const curriculumSection = section(
       })
       .optional()
       .describe("`epochs`: easy prompts first, by the level in the data. Default: all from the start."),
-    restSolved: z
-      .int()
-      .min(0)
-      .default(0)
-      .describe("`epochs`: steps that a prompt rests after a group all right."),
-    restFailed: z
-      .int()
-      .min(0)
-      .default(0)
-      .describe("`epochs`: steps that a prompt rests after a group all wrong."),
+    restSolved: whole().default(0).describe("`epochs`: steps that a prompt rests after a group all right."),
+    restFailed: whole().default(0).describe("`epochs`: steps that a prompt rests after a group all wrong."),
     target: share().default(0.5).describe("`pass-rate`: pass rate of the prompts that are drawn most."),
     width: positive().default(0.25).describe("`pass-rate`: width of the preference."),
     floor: share().default(0.05).describe("`pass-rate`: weight of the prompts furthest from the target."),
@@ -46,7 +39,7 @@ export const guardSection = section(
   {
     enabled: z.boolean().default(false).describe("Watch the metrics of every step."),
     action: z
-      .enum(["alarm", "rollback", "stop"])
+      .enum(GUARD_ACTIONS)
       .default("alarm")
       .describe(
         "What the default rules do: an alarm on stderr and in the metrics; end the run with the last checkpoint's " +

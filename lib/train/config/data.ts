@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { LORA_TARGETS } from "../engine/lora.ts";
-import { count, section, share, text } from "./fields.ts";
+import { count, keep, section, share, text, whole } from "./fields.ts";
 
 /** @internal The policy to start from. */
 export const modelSection = z
@@ -29,12 +29,7 @@ export const modelSection = z
       ])
       .default("all")
       .describe("What trains: `all`, or `{ lora: { rank: 8 } }`."),
-    keep: z
-      .enum(["activations", "inputs"])
-      .default("activations")
-      .describe(
-        "What a forward pass keeps: everything, or the inputs of layers (less memory, more time, same bits).",
-      ),
+    keep: keep(),
   })
   .describe("The policy.");
 
@@ -87,7 +82,7 @@ export const rolloutSection = section(
       .min(1e-6)
       .default(1)
       .describe("Sampling temperature; log-probs are taken at it too."),
-    topK: z.int().min(0).default(0).describe("Draw among so many likeliest tokens; 0 for all."),
+    topK: whole().default(0).describe("Draw among so many likeliest tokens; 0 for all."),
     topP: z
       .number()
       .gt(0)
@@ -99,7 +94,7 @@ export const rolloutSection = section(
       .describe("Draw among tokens with this share of the likeliest one's probability."),
     stop: z.array(text()).default([]).describe("Texts that end a response; the text is part of it."),
     stopIds: z
-      .array(z.int().min(0))
+      .array(whole())
       .optional()
       .describe("Token ids that end a response. Default: the tokenizer's end-of-sequence id."),
     batch: count().default(256).describe("Responses written at a time; bounds the memory of the cache."),

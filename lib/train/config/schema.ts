@@ -2,13 +2,13 @@ import * as z from "zod";
 import { actorSection, algorithmSection, correctionSection, criticSection, klSection } from "./algorithm.ts";
 import { curriculumSection, digitsSection, guardSection, onlineSection } from "./curriculum.ts";
 import { dataSection, modelSection, rolloutSection } from "./data.ts";
-import { count, section, text } from "./fields.ts";
+import { count, section, text, whole } from "./fields.ts";
 import { rewardSection } from "./reward.ts";
 
 /** @internal Evaluation on held-out prompts. */
 export const evalSection = section(
   {
-    every: z.int().min(0).default(10).describe("Steps between evaluations; 0 for none but the last."),
+    every: whole().default(10).describe("Steps between evaluations; 0 for none but the last."),
     prompts: count().default(200).describe("Held-out prompts, the first of the file."),
     samples: count().default(1).describe("Sampled responses per prompt, beside a greedy one."),
     before: z.boolean().default(true).describe("Evaluate before the first step as well."),
@@ -19,7 +19,7 @@ export const evalSection = section(
 /** @internal Checkpoints. */
 export const checkpointSection = section(
   {
-    every: z.int().min(0).default(20).describe("Steps between checkpoints; 0 for the last alone."),
+    every: whole().default(20).describe("Steps between checkpoints; 0 for the last alone."),
     keep: count().default(2).describe("Newest checkpoints that are kept."),
   },
   "Checkpoints.",
@@ -28,7 +28,7 @@ export const checkpointSection = section(
 /** @internal What is written down. */
 export const logSection = section(
   {
-    rolloutGroups: z.int().min(0).default(2).describe("Groups per step in rollouts.jsonl."),
+    rolloutGroups: whole().default(2).describe("Groups per step in rollouts.jsonl."),
     tensorboard: z.boolean().default(false).describe("Write TensorBoard event files too."),
     wandb: z.enum(["off", "offline", "online"]).default("off").describe("Weights & Biases."),
   },
@@ -38,7 +38,7 @@ export const logSection = section(
 /** @internal The whole of a training config. */
 export const trainSchema = z.strictObject({
   name: text().default("run").describe("Name of the run."),
-  seed: z.int().min(0).default(1).describe("Seed of everything that is drawn."),
+  seed: whole().default(1).describe("Seed of everything that is drawn."),
   steps: count().default(100).describe("Training steps: rollouts, rewards, advantages, update."),
   model: modelSection,
   data: dataSection,

@@ -1,4 +1,3 @@
-import { ArgumentError } from "../../errors.ts";
 import { assertCount, assertNumber } from "../../validate.ts";
 import type { GenerateRequest, Generator, StepContext, TrainPlugin } from "../rl/types.ts";
 import type { Json } from "../run/folder.ts";
@@ -31,10 +30,7 @@ export class GrowingLength implements TrainPlugin {
 
   /** @throws {@link ArgumentError} for options out of range */
   constructor({ start, by = start, share = 0.3, memory = 0.2 }: GrowingLengthOptions) {
-    for (const [name, value] of Object.entries({ start, by })) {
-      assertCount(value, name);
-      if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
-    }
+    for (const [name, value] of Object.entries({ start, by })) assertCount(value, name, 1);
     assertNumber(share, "share", { low: 0, high: 1, open: true });
     assertNumber(memory, "memory", { low: 0, high: 1, open: true });
     this.options = { start, by, share, memory };

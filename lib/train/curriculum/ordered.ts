@@ -6,7 +6,7 @@ import type { Json } from "../run/folder.ts";
 import { type LevelOptions, Levels } from "./levels.ts";
 import { PromptRecords, passRate, restoredNumber, restoredState } from "./record.ts";
 import { checkRest, type RestOptions, restsUntil } from "./rest.ts";
-import { byId, checkDraw, checkKnown } from "./rows.ts";
+import { byId, checkKnown } from "./rows.ts";
 
 /** Options of {@link OrderedSampler}. */
 export interface OrderedOptions {
@@ -63,7 +63,7 @@ export class OrderedSampler implements PromptSampler {
 
   /** The prompts of the next step. */
   next(count: number): PromptRow[] {
-    checkDraw(count);
+    assertCount(count, "count", 1);
     this.draw++;
     const awake = this.take(count, (row) => (this.records.get(row.id)?.restsUntil ?? 0) < this.draw);
     return awake.length > 0 ? awake : this.take(count, () => true);

@@ -1,5 +1,4 @@
 import { ArgumentError } from "../../errors.ts";
-import { assertCount } from "../../validate.ts";
 import type { PromptRow } from "../data/prompts.ts";
 
 /** @internal Asserts at least one prompt, ids unique; gives them by id. */
@@ -15,12 +14,6 @@ export function byId(rows: readonly PromptRow[]): Map<string, PromptRow> {
     );
   }
   return found;
-}
-
-/** @internal Asserts the number of prompts asked for. */
-export function checkDraw(count: number): void {
-  assertCount(count, "count");
-  if (count === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", "count: expected at least 1, got 0");
 }
 
 /** @internal Asserts that a report is about one of the prompts. */

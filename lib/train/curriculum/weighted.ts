@@ -4,7 +4,7 @@ import type { PromptRow } from "../data/prompts.ts";
 import type { PromptSampler } from "../rl/types.ts";
 import type { Json } from "../run/folder.ts";
 import { PromptRecords, passRate, restoredNumber, restoredState } from "./record.ts";
-import { byId, checkDraw, checkKnown } from "./rows.ts";
+import { byId, checkKnown } from "./rows.ts";
 
 /** Options of {@link PassRateSampler}. */
 export interface PassRateOptions {
@@ -49,7 +49,7 @@ export class PassRateSampler implements PromptSampler {
 
   /** The prompts of the next step. */
   next(count: number): PromptRow[] {
-    checkDraw(count);
+    assertCount(count, "count", 1);
     const random = randomStream(this.options.seed, this.draw++);
     return [...this.rows.values()]
       .map((row) => ({ row, key: Math.log(1 - random()) / this.weight(row) }))

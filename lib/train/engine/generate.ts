@@ -1,4 +1,4 @@
-import { ArgumentError, NumericError } from "../../errors.ts";
+import { NumericError } from "../../errors.ts";
 import { runJob } from "../../job.ts";
 import { addon } from "../../load.ts";
 import type { RaggedInts } from "../../model/types.ts";
@@ -42,10 +42,7 @@ export interface Generated {
 /** @internal Options with defaults, checked. */
 export function checkGenerate(options: GenerateOptions, vocabulary: number) {
   const { samples = 1, firstSample = 0, maxTokens, stopIds = [], batch = 256, signal } = options;
-  for (const [name, value] of Object.entries({ samples, maxTokens, batch })) {
-    assertCount(value, name);
-    if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
-  }
+  for (const [name, value] of Object.entries({ samples, maxTokens, batch })) assertCount(value, name, 1);
   assertCount(firstSample, "firstSample");
   checkIndices(Int32Array.from(stopIds), "stopIds", vocabulary);
   return { samples, firstSample, maxTokens, stopIds, batch, signal, ...checkRule(options) };

@@ -1,6 +1,5 @@
 import type { ModelConfig } from "../../model/config.ts";
 import { assertCount } from "../../validate.ts";
-import { ArgumentError } from "../../errors.ts";
 import type { ReadoutArguments } from "./kernels.ts";
 import { type Slot, Tensor } from "./parameters.ts";
 
@@ -37,9 +36,9 @@ export class Readout {
     config: ModelConfig,
     { classes, width }: NonNullable<EngineHeads["classifier"]>,
   ): Readout {
-    assertPositive(classes, "heads.classifier.classes");
+    assertCount(classes, "heads.classifier.classes", 1);
     if (width === undefined) return new Readout(linear("score", classes, config.hiddenSize), undefined);
-    assertPositive(width, "heads.classifier.width");
+    assertCount(width, "heads.classifier.width", 1);
     return new Readout(linear("score.0", width, config.hiddenSize), linear("score.2", classes, width));
   }
 
@@ -79,11 +78,6 @@ function linear(name: string, outputs: number, inputs: number): Layer {
     bias: new Tensor(slot("bias", outputs)),
     outputs,
   };
-}
-
-function assertPositive(value: number, name: string): void {
-  assertCount(value, name);
-  if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
 }
 
 /** @internal The tensor of an LM head of its own; `undefined` when the embedding is the head. */

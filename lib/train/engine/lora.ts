@@ -1,4 +1,3 @@
-import { ArgumentError } from "../../errors.ts";
 import type { ModelConfig } from "../../model/config.ts";
 import { assertCount, assertNumber, assertOneOf } from "../../validate.ts";
 import { randomStream } from "../arithmetic/random.ts";
@@ -59,8 +58,7 @@ function places(config: ModelConfig): Record<(typeof LORA_TARGETS)[number], Plac
 /** @internal Fresh adapters: A uniform in +-1 / sqrt(inputs), B zero, so that nothing changes at first. */
 export function createAdapters(config: ModelConfig, options: LoraOptions): AdapterTensors[] {
   const { rank, alpha = 2 * rank, targets = LORA_TARGETS, seed = 0 } = options;
-  assertCount(rank, "lora.rank");
-  if (rank === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", "lora.rank: expected at least 1, got 0");
+  assertCount(rank, "lora.rank", 1);
   assertNumber(alpha, "lora.alpha");
   for (const [i, target] of targets.entries()) assertOneOf(target, `lora.targets[${i}]`, LORA_TARGETS);
   const known = places(config);

@@ -89,17 +89,17 @@ export function checkRule(rule: GuardRule, name: string): CheckedRule {
   const base = { action: "alarm" as const, patience: 1 };
   const checked = { ...base, ...DEFAULTS[rule.kind], ...rule } as CheckedRule;
   assertOneOf(checked.action, `${name}.action`, GUARD_ACTIONS);
-  assertPositive(checked.patience, `${name}.patience`, 1);
+  assertCount(checked.patience, `${name}.patience`, 1);
   if ("direction" in checked) assertOneOf(checked.direction, `${name}.direction`, ["up", "down", "both"]);
   switch (checked.kind) {
     case "jump":
       assertNumber(checked.deviations, `${name}.deviations`, { low: 0 });
       assertNumber(checked.least, `${name}.least`, { low: 0 });
-      assertPositive(checked.window, `${name}.window`, 3);
+      assertCount(checked.window, `${name}.window`, 3);
       break;
     case "drift":
       assertNumber(checked.factor, `${name}.factor`, { low: 1, open: true });
-      assertPositive(checked.first, `${name}.first`, 1);
+      assertCount(checked.first, `${name}.first`, 1);
       break;
     case "limit":
       if (rule.kind === "limit" && rule.max === undefined && rule.min === undefined)
@@ -108,7 +108,7 @@ export function checkRule(rule: GuardRule, name: string): CheckedRule {
     case "divergence":
       assertNumber(checked.rise, `${name}.rise`, { low: 0 });
       assertNumber(checked.fall, `${name}.fall`, { low: 0, open: true });
-      assertPositive(checked.window, `${name}.window`, 2);
+      assertCount(checked.window, `${name}.window`, 2);
       if (checked.window % 2 === 1)
         throw new ArgumentError(
           "ERR_ARGUMENT_VALUE",
@@ -125,9 +125,3 @@ const DEFAULTS = {
   limit: { max: Infinity, min: -Infinity },
   divergence: { rise: 0, window: 20 },
 } as const;
-
-function assertPositive(value: number, name: string, least: number): void {
-  assertCount(value, name);
-  if (value < least)
-    throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least ${least}, got ${value}`);
-}

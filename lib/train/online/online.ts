@@ -1,5 +1,4 @@
 import { assertCount, assertNumber, assertOneOf } from "../../validate.ts";
-import { ArgumentError } from "../../errors.ts";
 import { shuffled } from "../batches.ts";
 import type { StepwiseRow } from "../data/stepwise.ts";
 import type { TrainableModel } from "../engine/model.ts";
@@ -85,10 +84,7 @@ export class OnlinePrm implements TrainPlugin {
     const { replay, ...rest } = options;
     this.settings = { ...DEFAULTS, ...rest };
     const { every, batch, steps, seed } = this.settings;
-    for (const [name, value] of Object.entries({ every, batch, steps })) {
-      assertCount(value, name);
-      if (value === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", `${name}: expected at least 1, got 0`);
-    }
+    for (const [name, value] of Object.entries({ every, batch, steps })) assertCount(value, name, 1);
     assertCount(seed, "seed");
     assertNumber(this.settings.learningRate, "learningRate", { low: 0 });
     assertNumber(this.settings.maxNorm, "maxNorm", { low: 0, open: true });

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { count, section, text } from "../config/fields.ts";
+import { count, keep, microBatchTokens, section, text, whole } from "../config/fields.ts";
 import { adamShape } from "../run/adam.ts";
 
 const stage = (epochs: number, learningRate: number, about: string) =>
   section(
     {
-      epochs: z.int().min(0).default(epochs).describe("Passes over the rows; 0 leaves the stage out."),
+      epochs: whole().default(epochs).describe("Passes over the rows; 0 leaves the stage out."),
       batch: count().default(64).describe("Solutions per optimiser step."),
       ...adamShape(learningRate),
     },
@@ -24,7 +24,7 @@ export const prmSchema = z.strictObject({
     .describe("Labelled solutions to measure on. Default: none; `arithmetic` has its own."),
   samples: count().default(10_000).describe("`arithmetic`: solutions to train on, one per problem."),
   heldOutSamples: count().default(1000).describe("`arithmetic`: solutions to measure on."),
-  seed: z.int().min(0).default(1).describe("Seed of the head, the order and the made solutions."),
+  seed: whole().default(1).describe("Seed of the head, the order and the made solutions."),
   separator: z
     .string()
     .min(1)
@@ -35,18 +35,9 @@ export const prmSchema = z.strictObject({
     .describe("Two layers of this width in the head, with a ReLU. Default: one layer."),
   head: stage(3, 1e-4, "Stage 1: the head alone."),
   all: stage(1, 1e-6, "Stage 2: all weights."),
-  keep: z
-    .enum(["activations", "inputs"])
-    .default("activations")
-    .describe(
-      "What a forward pass keeps: everything, or the inputs of layers (less memory, more time, same bits).",
-    ),
-  microBatchTokens: count()
-    .default(8192)
-    .describe("Tokens that go through the model at a time; changes rounding only."),
-  checkpointEvery: z
-    .int()
-    .min(0)
+  keep: keep(),
+  microBatchTokens: microBatchTokens(),
+  checkpointEvery: whole()
     .default(200)
     .describe("Steps between checkpoints; 0 for the end of a stage alone."),
 });

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { InputError } from "../../errors.ts";
+import { usesPrm } from "../config/check.ts";
 import type { TrainConfig } from "../config/schema.ts";
 import type { StepScorer } from "../prm/scorer.ts";
 import type { TextCodec } from "../text/codec.ts";
@@ -23,14 +24,14 @@ export async function openSources(
   hooks: TrainHooks,
 ): Promise<Sources> {
   const { reward, rollout } = config;
-  const usesPrm = reward.mode === "prm" || reward.mode === "prm+vr";
+  const isTrainedOn = usesPrm(config);
   const usesFunction = reward.mode === "function";
-  const isScored = usesPrm || reward.prm !== undefined;
+  const isScored = isTrainedOn || reward.prm !== undefined;
   const scorer = isScored ? (hooks.scorer ?? (await scorerOf(config, codec))) : undefined;
   const training = {
     codec,
     steps: new StepFinder(codec, reward.separator),
-    scorer: usesPrm ? scorer : undefined,
+    scorer: isTrainedOn ? scorer : undefined,
     // In mode `prm` answers are looked at for the metrics only.
     answers: usesFunction ? undefined : answerReward(reward),
     own: usesFunction ? (hooks.reward ?? (await functionOf(reward.function))) : undefined,

@@ -1,6 +1,7 @@
 import type { Ragged } from "../../ragged.ts";
 import type { PromptRow } from "../data/prompts.ts";
 import type { TrainableModel } from "../engine/model.ts";
+import type { GuardAction } from "../guard/rules.ts";
 import type { StepScorer } from "../prm/scorer.ts";
 import type { Json } from "../run/folder.ts";
 import type { PhaseOptions } from "../run/progress.ts";
@@ -106,7 +107,7 @@ export interface PromptSampler {
 /** What a guard says about a step. */
 export interface GuardVerdict {
   /** What is to be done: tell, end the run, or end it with the last checkpoint's policy. */
-  readonly action: "alarm" | "stop" | "rollback";
+  readonly action: GuardAction;
   /** Metric and numbers. */
   readonly reason: string;
 }

@@ -80,8 +80,7 @@ export class RunFolder {
    */
   static async open(path: string, options: RunOptions): Promise<RunFolder> {
     const { keep = 2, resume = false } = options;
-    assertCount(keep, "keep");
-    if (keep === 0) throw new ArgumentError("ERR_ARGUMENT_VALUE", "keep: expected at least 1, got 0");
+    assertCount(keep, "keep", 1);
     const file = join(path, "config.json");
     const config = JSON.parse(JSON.stringify(options.config)) as object;
     if (existsSync(file)) {

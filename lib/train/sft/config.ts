@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, text } from "../config/fields.ts";
+import { count, keep, microBatchTokens, text, whole } from "../config/fields.ts";
 import { adamShape } from "../run/adam.ts";
 
 /** @internal Config of supervised fine-tuning. */
@@ -14,7 +14,7 @@ export const sftSchema = z.strictObject({
     .optional()
     .describe("Rows of the same kind for `eval/loss`. Default: none; `arithmetic` has its own."),
   rows: count().default(12_000).describe("Rows that are made of `arithmetic`; read from files are all."),
-  seed: z.int().min(0).default(1).describe("Seed of fresh weights, order and made rows."),
+  seed: whole().default(1).describe("Seed of fresh weights, order and made rows."),
   epochs: count().default(3).describe("Passes over the rows."),
   steps: count().optional().describe("Optimiser steps, in place of epochs."),
   batch: count().default(32).describe("Rows per optimiser step."),
@@ -23,17 +23,10 @@ export const sftSchema = z.strictObject({
     .union([z.literal("all"), z.strictObject({ lora: z.strictObject({ rank: count() }) })])
     .default("all")
     .describe("What trains: `all`, or `{ lora: { rank: 8 } }`, merged into the weights at the end."),
-  keep: z
-    .enum(["activations", "inputs"])
-    .default("activations")
-    .describe(
-      "What a forward pass keeps: everything, or the inputs of layers (less memory, more time, same bits).",
-    ),
-  microBatchTokens: count()
-    .default(8192)
-    .describe("Tokens that go through the model at a time; changes rounding only."),
-  evaluateEvery: z.int().min(0).default(0).describe("Steps between evaluations; 0 for the last alone."),
-  checkpointEvery: z.int().min(0).default(200).describe("Steps between checkpoints; 0 for the last alone."),
+  keep: keep(),
+  microBatchTokens: microBatchTokens(),
+  evaluateEvery: whole().default(0).describe("Steps between evaluations; 0 for the last alone."),
+  checkpointEvery: whole().default(200).describe("Steps between checkpoints; 0 for the last alone."),
 });
 
 /** A config of {@link trainSft}: what has a default may be left out. */

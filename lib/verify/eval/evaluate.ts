@@ -1,5 +1,5 @@
 import { InputError } from "../../errors.ts";
-import { assertCount, assertNumber, assertOneOf } from "../../validate.ts";
+import { assertCount, assertOneOf } from "../../validate.ts";
 import { Collector } from "./collect.ts";
 import type { EvalDataset } from "./dataset.ts";
 import { average } from "./estimate.ts";
@@ -56,8 +56,8 @@ const WINDOW = 256;
 export async function evaluate(generator: Generator, options: EvaluateOptions): Promise<EvalResults> {
   const { grader, datasets, samples, k, missing = "wrong", signal, sampling = settings.greedy } = options;
   assertOneOf(missing, "missing", ["wrong", "skip"]);
-  if (samples !== undefined) assertPositive(samples, "samples");
-  for (const [i, one] of (k ?? []).entries()) assertPositive(one, `k[${i}]`);
+  if (samples !== undefined) assertCount(samples, "samples", 1);
+  for (const [i, one] of (k ?? []).entries()) assertCount(one, `k[${i}]`, 1);
   const join = datasets === undefined ? joinReferences() : joinDatasets(datasets);
   const collector = new Collector(join, {
     grader,
@@ -93,11 +93,6 @@ export async function evaluate(generator: Generator, options: EvaluateOptions): 
       : {}),
     bad,
   };
-}
-
-function assertPositive(value: unknown, name: string): void {
-  assertCount(value, name);
-  assertNumber(value, name, { low: 1 });
 }
 
 // For the k that all datasets have.
