@@ -6,7 +6,7 @@ import { createPrm, loadPrm, type Prm } from "../../lib/prm/index.ts";
 import { errorCode } from "../support/compare.ts";
 import { sharedPath } from "../support/checkpoints.ts";
 import { expectedRows } from "../support/expected.ts";
-import { fakeRunner } from "../support/runner.ts";
+import { toyParts } from "../support/toy-prm.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
 
 const folder = sharedPath("checkpoints", "dreamprm-tiny");
@@ -104,12 +104,7 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
     expect(errorCode(() => prm.prepare({ inputIds: ids }))).toBe("ERR_STEP_READS");
     const lead = "<think>\n\n</think>\n\n";
     const make = (): Prm =>
-      createPrm({
-        model: "toy",
-        convention: "dreamprm",
-        tokenizer: toyTokenizer({ lead }),
-        runner: fakeRunner(),
-      });
+      createPrm(toyParts({ convention: "dreamprm", tokenizer: toyTokenizer({ lead }) }));
     expect(make).toThrow(PrmError);
     expect(make).toThrow(/between the assistant header and the reply/);
   });
@@ -133,12 +128,7 @@ describe.skipIf(folder === undefined)("the read of a DreamPRM conversation", () 
         return [...messages.flatMap(render), ...open];
       },
     } satisfies Tokenizer;
-    const other = createPrm({
-      model: "toy",
-      convention: "dreamprm",
-      tokenizer: llama,
-      runner: fakeRunner(),
-    });
+    const other = createPrm(toyParts({ convention: "dreamprm", tokenizer: llama }));
     const { rows } = other.prepare({ conversation });
     expect(rows[0]!.reads).toEqual([rows[0]!.ids.length - 3]);
     expect(llama.tokenText(rows[0]!.ids.at(-3)!)).toBe("\n\n");

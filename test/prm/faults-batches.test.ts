@@ -9,32 +9,15 @@ import { sharedPath } from "../support/checkpoints.ts";
 import { expectedRows } from "../support/expected.ts";
 import { errorCode } from "../support/compare.ts";
 import { fakeRunner } from "../support/runner.ts";
-import { toyTokenizer } from "../support/toy-tokenizer.ts";
+import { toyParts } from "../support/toy-prm.ts";
 
 const steps = (count: number): string[] =>
   Array.from({ length: count }, (_, k) => `We add ${k} and get ${k * k}.`);
-// Qwen2.5-Math-PRM's form, with the toy vocabulary's id of the marker.
-const qwenLike = {
-  name: "qwen-like",
-  head: "mlp",
-  input: { form: "chat", separator: { token: "<extra_0>" } },
-  read: "at",
-  score: { transform: "softmax", good: 1 },
-  range: "probability",
-  aggregate: "min",
-  threshold: 0.5,
-} as const;
-const toyParts = () => ({
-  model: "toy",
-  convention: qwenLike,
-  tokenizer: toyTokenizer(),
-  runner: fakeRunner(),
-});
 const items = [1, 4, 9].map((count) => ({ question: "What?", steps: steps(count) }));
 
 describe("batches and truncation", () => {
   it("reward-bench#137, PR#154: batch size changes nothing, and rows are never padded", async () => {
-    const parts = toyParts();
+    const parts = toyParts({});
     const { runner } = parts;
     const small = await createPrm(parts, { batchTokens: 1 }).score(items);
     expect(runner.batches).toHaveLength(3);
@@ -49,7 +32,7 @@ describe("batches and truncation", () => {
   });
 
   it("TRL max_length 1024: a long solution is an error or flagged, never fewer scores", async () => {
-    const parts = { ...toyParts(), runner: fakeRunner({ maxLength: 64 }) };
+    const parts = toyParts({ runner: fakeRunner({ maxLength: 64 }) });
     const item = { question: "q", steps: steps(20) };
     expect(errorCode(() => createPrm(parts).prepare(item))).toBe("ERR_TOO_LONG");
     const [flagged] = await createPrm(parts, { overlong: "flag" }).score([item]);
@@ -65,7 +48,7 @@ describe("batches and truncation", () => {
 
   it("RLHFlow PR#48, #53: one pass over the turns equals one pass per prefix", async () => {
     const runner = fakeRunner();
-    const prm = createPrm({ model: "toy", convention: "rlhflow", tokenizer: toyTokenizer(), runner });
+    const prm = createPrm(toyParts({ convention: "rlhflow", runner }));
     const [once] = await prm.score([{ question: "q", steps: steps(5) }]);
     expect(runner.batches).toHaveLength(1);
     for (let k = 0; k < 5; k++) {
@@ -76,7 +59,7 @@ describe("batches and truncation", () => {
 
   it("DreamPRM: the prefixes of a solution in one packed pass equal separate passes", async () => {
     const runner = fakeRunner();
-    const parts = { model: "toy", convention: "dreamprm", tokenizer: toyTokenizer(), runner };
+    const parts = toyParts({ convention: "dreamprm", runner });
     const item = { question: "q", steps: steps(12) };
     const [packed] = await createPrm(parts).score([item]);
     const [separate] = await createPrm(parts, { packed: false }).score([item]);
@@ -89,12 +72,7 @@ describe("batches and truncation", () => {
   });
 
   it("packed prefixes past the context are flagged like separate ones", async () => {
-    const parts = {
-      model: "toy",
-      convention: "dreamprm",
-      tokenizer: toyTokenizer(),
-      runner: fakeRunner({ maxLength: 80 }),
-    };
+    const parts = toyParts({ convention: "dreamprm", runner: fakeRunner({ maxLength: 80 }) });
     const item = { question: "q", steps: steps(12) };
     const [packed] = await createPrm(parts, { overlong: "flag" }).score([item]);
     const [separate] = await createPrm(parts, { overlong: "flag", packed: false }).score([item]);

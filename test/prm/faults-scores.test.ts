@@ -12,7 +12,7 @@ import {
   stepScores,
 } from "../../lib/prm/index.ts";
 import { fakeRunner } from "../support/runner.ts";
-import { toyTokenizer } from "../support/toy-tokenizer.ts";
+import { toyParts } from "../support/toy-prm.ts";
 
 describe("semantics", () => {
   it("PURE#2: the same text in more steps: min-form depends on the scores, a sum on their number", () => {
@@ -70,24 +70,7 @@ describe("semantics", () => {
   });
 
   it("ThinkPRM#3, inference_scaling#3: no score is NaN and flagged, not 0 and not left out", async () => {
-    const prm = createPrm(
-      {
-        model: "toy",
-        convention: {
-          name: "qwen-like",
-          head: "mlp",
-          input: { form: "chat", separator: { token: "<extra_0>" } },
-          read: "at",
-          score: { transform: "softmax", good: 1 },
-          range: "probability",
-          aggregate: "min",
-          threshold: 0.5,
-        },
-        tokenizer: toyTokenizer(),
-        runner: fakeRunner({ maxLength: 60 }),
-      },
-      { overlong: "flag" },
-    );
+    const prm = createPrm(toyParts({ runner: fakeRunner({ maxLength: 60 }) }), { overlong: "flag" });
     const [scores] = await prm.score([{ question: "q", steps: new Array(12).fill("We add it.") }]);
     expect(scores!.values).toHaveLength(12);
     expect(scores!.unscored.length).toBeGreaterThan(0);

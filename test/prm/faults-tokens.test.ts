@@ -6,6 +6,7 @@ import { unescapeText } from "../../lib/cli/prm-options.ts";
 import { errorCode } from "../support/compare.ts";
 import { sharedPath, tokenizerOf } from "../support/checkpoints.ts";
 import { fakeRunner } from "../support/runner.ts";
+import { toyParts } from "../support/toy-prm.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
 
 const present = sharedPath("checkpoints") !== undefined;
@@ -19,7 +20,7 @@ describe.skipIf(!present)("step location in real vocabularies", () => {
     convention: Parameters<typeof createPrm>[0]["convention"],
     tokenizer: Tokenizer,
     outputs = 2,
-  ): Prm => createPrm({ model: "toy", convention, tokenizer, runner: fakeRunner({ outputs }) });
+  ): Prm => createPrm(toyParts({ convention, tokenizer, runner: fakeRunner({ outputs }) }));
   beforeAll(async () => {
     qwen = await tokenizerOf(sharedPath("checkpoints", "dreamprm-tiny")!);
     qwenPrm = await tokenizerOf(sharedPath("checkpoints", "qwen-prm-tiny")!);
@@ -93,7 +94,7 @@ describe.skipIf(!present)("step location in real vocabularies", () => {
         return [2, 0.5];
       },
     });
-    const prm = createPrm({ model: "toy", convention: "math-shepherd", tokenizer: mistral, runner });
+    const prm = createPrm(toyParts({ convention: "math-shepherd", tokenizer: mistral, runner }));
     const [scores] = await prm.score([{ question: "q", steps: ["a.", "b."] }]);
     expect(seen.map((ids) => ids.at(-1))).toEqual([12902, 12902]);
     expect(scores!.values[0]).toBeCloseTo(Math.exp(2) / (Math.exp(2) + Math.exp(0.5)), 12);
@@ -174,22 +175,15 @@ describe("conventions that cannot be right", () => {
   it("vllm#12791: a softmax over the one logit of a scalar head is refused", () => {
     const wrong = { ...families.universal!, score: { transform: "softmax", good: 0 }, range: "probability" };
     expect(() => parseConvention(wrong)).toThrow(/never a softmax over one class/);
-    const make = (): Prm =>
-      createPrm({
-        model: "toy",
-        convention: "pure",
-        tokenizer: toyTokenizer(),
-        runner: fakeRunner({ outputs: 1 }),
-      });
+    const make = (): Prm => createPrm(toyParts({ convention: "pure", runner: fakeRunner({ outputs: 1 }) }));
     expect(make).toThrow(/convention pure/);
   });
 
   it("a missing marker, separator or template is named", () => {
-    const runner = fakeRunner();
     const tokenizer = toyTokenizer({ without: ["<extra_0>"] });
-    expect(() => createPrm({ model: "toy", convention: "qwen-prm", tokenizer, runner })).toThrow(/<extra_0>/);
+    expect(() => createPrm(toyParts({ convention: "qwen-prm", tokenizer }))).toThrow(/<extra_0>/);
     const noChat = toyTokenizer({ chat: false });
-    expect(() => createPrm({ model: "toy", convention: "dreamprm", tokenizer: noChat, runner })).toThrow(
+    expect(() => createPrm(toyParts({ convention: "dreamprm", tokenizer: noChat }))).toThrow(
       /needs a chat template/,
     );
   });

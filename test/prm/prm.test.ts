@@ -13,21 +13,11 @@ import {
 } from "../../lib/prm/index.ts";
 import { errorCode } from "../support/compare.ts";
 import { fakeRunner } from "../support/runner.ts";
+import { plainLike as plain, toyParts } from "../support/toy-prm.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
 
-const plain = {
-  name: "plain-like",
-  head: "token-classification",
-  input: { form: "plain", prompt: "{question}", tokenise: "parts", separator: { text: "\n" } },
-  read: "at",
-  score: { transform: "softmax", good: 1 },
-  range: "probability",
-  aggregate: "min",
-  threshold: 0.5,
-} as const;
-
 const make = (options = {}, runner = fakeRunner()) =>
-  createPrm({ model: "toy", convention: plain, tokenizer: toyTokenizer(), runner }, options);
+  createPrm(toyParts({ convention: plain, runner }), options);
 const items: PrmItem[] = Array.from({ length: 17 }, (_, i) => ({
   question: `q ${i}`,
   steps: Array.from({ length: 1 + ((i * 7) % 5) }, (__, k) => `step ${k} of ${i}.`),
@@ -114,10 +104,10 @@ describe("Prm", () => {
   it("refuses ids that are none, and conversations that are none", () => {
     const tokenizer = toyTokenizer();
     const policy = { ...plain, policy: { separator: "\n\n", replace: { text: "\n" } } };
-    const prm = createPrm({ model: "toy", convention: policy, tokenizer, runner: fakeRunner() });
+    const prm = createPrm(toyParts({ convention: policy, tokenizer }));
     expect(errorCode(() => prm.prepare({ promptIds: [1.5], responseIds: [2] }))).toBe("ERR_ARGUMENT_VALUE");
     expect(errorCode(() => prm.prepare({ promptIds: [1], responseIds: [] }))).toBe("ERR_SHAPE");
-    const dream = createPrm({ model: "toy", convention: "dreamprm", tokenizer, runner: fakeRunner() });
+    const dream = createPrm(toyParts({ convention: "dreamprm", tokenizer }));
     expect(errorCode(() => dream.prepare({ conversation: [] }))).toBe("ERR_ARGUMENT_TYPE");
     expect(errorCode(() => dream.prepare({ conversation: [{ role: "user" } as never] }))).toBe(
       "ERR_ARGUMENT_TYPE",
@@ -191,23 +181,12 @@ describe("conventions", () => {
 
   it("a head that does not fit is an error at load", () => {
     expect(() => make({}, fakeRunner({ outputs: 1 }))).toThrow(/at least 2/);
-    expect(() =>
-      createPrm({
-        model: "toy",
-        convention: plain,
-        tokenizer: toyTokenizer(),
-        runner: fakeRunner(),
-        reference: fakeRunner(),
-      }),
-    ).toThrow(/takes no reference/);
-    expect(() =>
-      createPrm({
-        model: "toy",
-        convention: "eurusprm",
-        tokenizer: toyTokenizer(),
-        runner: fakeRunner({ outputs: 1 }),
-      }),
-    ).toThrow(/needs a reference/);
+    expect(() => createPrm(toyParts({ convention: plain, reference: fakeRunner() }))).toThrow(
+      /takes no reference/,
+    );
+    expect(() => createPrm(toyParts({ convention: "eurusprm", runner: fakeRunner({ outputs: 1 }) }))).toThrow(
+      /needs a reference/,
+    );
   });
 
   it("a literal {step} in a question is text, and a numbered step is not numbered twice", () => {
@@ -217,7 +196,7 @@ describe("conventions", () => {
       name: "numbered",
       input: { ...plain.input, prompt: "{question} ", step: "Step {n}: {step}" },
     };
-    const prm = createPrm({ model: "toy", convention: numbered, tokenizer, runner: fakeRunner() });
+    const prm = createPrm(toyParts({ convention: numbered, tokenizer }));
     const text = (item: PrmItem): string => tokenizer.decode([...prm.prepare(item).rows[0]!.ids]);
     expect(text({ question: "{step} {n}", steps: ["{question}", "Step 2: b"] })).toBe(
       "{step} {n} Step 1: {question}\nStep 2: b\n",

@@ -12,18 +12,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createPrm, type Prm, type ScoreFileJob, scoreFile } from "../../lib/prm/index.ts";
 import { fakeRunner } from "../support/runner.ts";
+import { chatLike, toyParts } from "../support/toy-prm.ts";
 import { toyTokenizer } from "../support/toy-tokenizer.ts";
-
-const chatLike = {
-  name: "chat-like",
-  head: "mlp",
-  input: { form: "chat", separator: { token: "<extra_0>" } },
-  read: "at",
-  score: { transform: "softmax", good: 1 },
-  range: "probability",
-  aggregate: "min",
-  threshold: 0.5,
-} as const;
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -35,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 // It gives ids in the order in which it meets words, so the runs of one test must share it.
 const tokenizer = toyTokenizer();
 const make = (runner = fakeRunner(), options = {}): Prm =>
-  createPrm({ model: "toy", convention: chatLike, tokenizer, runner }, { batchTokens: 50, ...options });
+  createPrm(toyParts({ tokenizer, runner }), { batchTokens: 50, ...options });
 const rows = (count: number): string[] =>
   Array.from({ length: count }, (_, i) =>
     JSON.stringify({
@@ -193,18 +183,14 @@ describe("scoreFile", () => {
 
   it("refuses an aggregator of another range before anything is written, and input as output", async () => {
     write(rows(1));
-    const signed = createPrm({
-      model: "toy",
-      convention: {
-        ...chatLike,
-        name: "signed-like",
-        score: { transform: "softmax-difference", good: 1, bad: 0 },
-        range: "signed",
-        aggregate: "mean",
-      },
-      tokenizer,
-      runner: fakeRunner(),
-    });
+    const convention = {
+      ...chatLike,
+      name: "signed-like",
+      score: { transform: "softmax-difference", good: 1, bad: 0 },
+      range: "signed",
+      aggregate: "mean",
+    } as const;
+    const signed = createPrm(toyParts({ convention, tokenizer }));
     await expect(run(signed, "out.jsonl", { aggregate: "min" })).rejects.toMatchObject({
       code: "ERR_SCORE_RANGE",
     });

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
+import { expect } from "vitest";
 import { stringify } from "yaml";
 import { writeFileSync } from "node:fs";
 import { minform } from "../cli/process.ts";
@@ -20,6 +21,24 @@ export function metricsOf(folder: string): { step: number; metrics: Record<strin
 /** The bytes of a trained model. */
 export function modelOf(folder: string): Buffer {
   return readFileSync(join(folder, "model", "model.safetensors"));
+}
+
+/** Expects the metrics and the bits of the model of another run. */
+export function expectSameRun(folder: string, other: string): void {
+  expect(metricsOf(folder)).toEqual(metricsOf(other));
+  expect(modelOf(folder).equals(modelOf(other))).toBe(true);
+}
+
+/** Expects that a command that was killed goes on to what an unbroken run gave. */
+export async function expectResumed(
+  command: string,
+  config: object,
+  folder: string,
+  unbroken: string,
+): Promise<void> {
+  const { code, stderr } = await runPhase(command, config, folder, { resume: true });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expectSameRun(folder, unbroken);
 }
 
 /** Runs a command on a config, and kills it (SIGKILL) once it has logged so many steps; 0: it runs to its end. */

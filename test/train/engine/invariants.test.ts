@@ -4,16 +4,11 @@ import { setNumThreads, capabilities } from "../../../lib/index.ts";
 import { createModel, Optimizer, type TrainableModel } from "../../../lib/train/engine/index.ts";
 import { expectClose, expectSameBits } from "../../support/compare.ts";
 import { ints } from "../../support/ragged.ts";
+import { TINY_QWEN3 } from "../../support/tiny-model.ts";
 
 const CONFIG = {
-  model_type: "qwen3",
+  ...TINY_QWEN3,
   vocab_size: 19,
-  hidden_size: 24,
-  intermediate_size: 40,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 12,
   max_position_embeddings: 512,
   rope_theta: 1000,
   tie_word_embeddings: true,

@@ -14,7 +14,7 @@ import { type PrmConfig, trainPrm } from "../../../lib/train/prm/train.ts";
 import { trainSft } from "../../../lib/train/sft/train.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { rejection } from "../../support/errors.ts";
-import { metricsOf, modelOf, runPhase } from "../support.ts";
+import { expectResumed, metricsOf, modelOf, runPhase } from "../support.ts";
 
 const root = await temporaryFolder();
 const { model: base } = await trainSft(
@@ -212,10 +212,7 @@ describe("killed", () => {
       const [whole, torn] = [join(root, `unbroken-${killAfter}`), join(root, `torn-${killAfter}`)];
       await trainPrm(config, { folder: whole });
       await runPhase("train-prm", config, torn, { killAfter });
-      const { code, stderr } = await runPhase("train-prm", config, torn, { resume: true });
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(metricsOf(torn)).toEqual(metricsOf(whole));
-      expect(modelOf(torn).equals(modelOf(whole))).toBe(true);
+      await expectResumed("train-prm", config, torn, whole);
     },
     240_000,
   );

@@ -8,18 +8,9 @@ import type { PromptRow } from "../../../lib/train/data/prompts.ts";
 import { lastValues } from "../../../lib/train/rl/forward.ts";
 import { type MicroBatch, Sequences } from "../../../lib/train/rl/sequences.ts";
 import { expectSameBits } from "../../support/compare.ts";
+import { TINY_QWEN3 } from "../../support/tiny-model.ts";
 
-const CONFIG = {
-  model_type: "qwen3",
-  vocab_size: 8,
-  hidden_size: 24,
-  intermediate_size: 40,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 12,
-  max_position_embeddings: 64,
-};
+const CONFIG = { ...TINY_QWEN3, vocab_size: 8, max_position_embeddings: 64 };
 const model = createModel(CONFIG, { heads: { lm: true, value: true }, seed: 3 });
 
 // Two prompts, and short responses of three tokens, many of which are alike or begin others.

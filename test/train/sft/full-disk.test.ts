@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { type SftConfig, trainSft } from "../../../lib/train/sft/train.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
-import { metricsOf, modelOf, runPhase } from "../support.ts";
+import { expectSameRun, runPhase } from "../support.ts";
 
 const root = await temporaryFolder();
 const MAIN = new URL("../../../dist/cli/main.js", import.meta.url).pathname;
@@ -45,6 +45,5 @@ it("ends the run with the file's name, and the last checkpoint stays good", asyn
 
   await runPhase("sft", config, folder, { resume: true });
   await trainSft(config, { folder: whole });
-  expect(metricsOf(folder)).toEqual(metricsOf(whole));
-  expect(modelOf(folder).equals(modelOf(whole))).toBe(true);
+  expectSameRun(folder, whole);
 });

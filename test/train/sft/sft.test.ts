@@ -13,7 +13,7 @@ import { sftGradients, sftLoss } from "../../../lib/train/sft/loss.ts";
 import { type SftConfig, trainSft } from "../../../lib/train/sft/train.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { rejection } from "../../support/errors.ts";
-import { metricsOf, modelOf, runPhase } from "../support.ts";
+import { expectResumed, expectSameRun, metricsOf, modelOf, runPhase } from "../support.ts";
 
 const root = await temporaryFolder();
 const TINY: SftConfig = {
@@ -143,8 +143,7 @@ describe("trainSft", () => {
     await expect(stopped).rejects.toThrow("stop");
     expect(metricsOf(parts)).toHaveLength(6);
     await trainSft(TINY, { folder: parts, resume: true });
-    expect(metricsOf(parts)).toEqual(metricsOf(whole));
-    expect(modelOf(parts).equals(modelOf(whole))).toBe(true);
+    expectSameRun(parts, whole);
   });
 
   it("gives a finished run again without a step", async () => {
@@ -167,10 +166,7 @@ describe("killed", () => {
       const { code } = await runPhase("sft", config, torn, { killAfter });
       expect(code).toBeNull();
       expect(metricsOf(torn).length).toBeLessThan(40);
-      const { code: done, stderr } = await runPhase("sft", config, torn, { resume: true });
-      expect({ done, stderr }).toEqual({ done: 0, stderr: "" });
-      expect(metricsOf(torn)).toEqual(metricsOf(whole));
-      expect(modelOf(torn).equals(modelOf(whole))).toBe(true);
+      await expectResumed("sft", config, torn, whole);
     },
     240_000,
   );
