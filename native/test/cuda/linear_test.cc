@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "../../cuda/logprob/chunk_limit.h"
-#include "device_test.h"
-#include "minform/cuda/logprob.h"
+#include "logprob_results.h"
 #include "stored.h"
 
 using namespace minform;
@@ -87,20 +86,6 @@ struct Problem {
 };
 
 template <class T>
-struct DeviceResults {
-  Output<T> logProbs, entropy, squares;
-  Output<double> logSumExp;
-  explicit DeviceResults(size_t rows) : logProbs(rows), entropy(rows), squares(rows), logSumExp(rows) {}
-  LogProbOutput<T> out() const { return {logProbs.get(), entropy.get(), squares.get(), logSumExp.get()}; }
-};
-
-struct HostResults {
-  std::vector<double> logProbs, entropy, squares, logSumExp;
-  explicit HostResults(size_t rows) : logProbs(rows), entropy(rows), squares(rows), logSumExp(rows) {}
-  LogProbOutput<double> out() { return {logProbs.data(), entropy.data(), squares.data(), logSumExp.data()}; }
-};
-
-template <class T>
 bool within(const std::vector<T>& actual, const std::vector<double>& exact, double own, double fromLogits) {
   for (size_t i = 0; i < exact.size(); i++) {
     const double a = static_cast<double>(actual[i]), e = exact[i];
@@ -126,7 +111,7 @@ void agrees(const Problem& problem, bool withEntropy) {
   const Sizes& sizes = problem.sizes;
   const size_t rows = static_cast<size_t>(sizes.rows);
   const double own = sizeof(T) == sizeof(double) ? 1e-13 : 1e-6, off = problem.logitBound();
-  HostResults exact(rows);
+  Results<double> exact(rows);
   CHECK(logprob<double>().linearForward(problem.onHost(), problem.targets.data(), problem.temperature, exact.out(),
                                         kGoOn) == kOk);
   const DeviceResults<T> got(rows);

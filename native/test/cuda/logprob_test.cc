@@ -1,8 +1,6 @@
 // Token log-probs and their gradients on the device: against float64 on the logits as stored, and against the CPU
 // kernel of the same element type.
-#include "minform/cuda/logprob.h"
-
-#include "device_test.h"
+#include "logprob_results.h"
 #include "stored.h"
 
 using namespace minform;
@@ -50,22 +48,6 @@ Logits<Stored> makeLogits(Element element, size_t count, bool holes, double offs
   }
   return made;
 }
-
-template <class T>
-struct Results {
-  std::vector<T> logProbs, entropy, squares;
-  std::vector<double> logSumExp;
-  explicit Results(size_t rows) : logProbs(rows), entropy(rows), squares(rows), logSumExp(rows) {}
-  LogProbOutput<T> out() { return {logProbs.data(), entropy.data(), squares.data(), logSumExp.data()}; }
-};
-
-template <class T>
-struct DeviceResults {
-  Output<T> logProbs, entropy, squares;
-  Output<double> logSumExp;
-  explicit DeviceResults(size_t rows) : logProbs(rows), entropy(rows), squares(rows), logSumExp(rows) {}
-  LogProbOutput<T> out() const { return {logProbs.get(), entropy.get(), squares.get(), logSumExp.get()}; }
-};
 
 template <class T, class U>
 bool within(const std::vector<T>& actual, const std::vector<U>& exact, double bound) {

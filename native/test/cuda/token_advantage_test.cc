@@ -1,190 +1,11 @@
-// Advantages on the device against the CPU kernels: groups of one, two and many, empty and odd rows, rows without a
-// counted token, junk where the mask hides it.
-#include "minform/cuda/advantage.h"
-
-#include "device_test.h"
+// Advantages of tokens on the device against the CPU kernels: returns, GAE, the optimal baseline, streams of rewards,
+// whitening.
+#include "advantage_batch.h"
 
 using namespace minform;
 using namespace minform::cuda;
 
 namespace {
-
-const std::vector<int32_t> kLengths{5, 1, 31, 32, 33, 300, 0, 64, 7, 2, 129, 40};
-const std::vector<int32_t> kGroups{0, 2, 2, 0, 4, 2, 0, 5, 5, 0, 2, 2};  // 1 and 3 have no row, 4 has one
-constexpr int64_t kGroupCount = 6;
-
-template <class T>
-constexpr double kBound = sizeof(T) == sizeof(double) ? 1e-12 : 1e-7;
-
-template <class T>
-struct Batch {
-  Deviates random;
-  std::vector<int32_t> offsets = offsetsOf(kLengths);
-  size_t rows = kLengths.size(), total = static_cast<size_t>(offsets.back());
-  std::vector<uint8_t> mask;
-  std::vector<int32_t> stepOffsets{0}, stepEnds;
-
-  explicit Batch(bool masked, uint32_t seed = 3) : random(seed) {
-    for (size_t i = 0; i < total && masked; i++) mask.push_back(random.bits() % 3 != 0);
-    if (masked) std::fill(mask.begin() + offsets[8], mask.begin() + offsets[9], uint8_t{0});
-    for (size_t row = 0; row < rows; row++) {
-      int32_t end = static_cast<int32_t>(random.bits() % 4);
-      for (; end < kLengths[row]; end += 1 + static_cast<int32_t>(random.bits() % 9)) stepEnds.push_back(end);
-      stepOffsets.push_back(static_cast<int32_t>(stepEnds.size()));
-    }
-  }
-  const uint8_t* maskOrNull() const { return mask.empty() ? nullptr : mask.data(); }
-  Rows tokens() const { return {offsets.data(), static_cast<int64_t>(rows)}; }
-  Rows steps() const { return {stepOffsets.data(), static_cast<int64_t>(rows)}; }
-  // NaN where the mask hides it; 0 for all but one in `sparsity`.
-  std::vector<T> perToken(double scale, uint32_t sparsity = 1) {
-    std::vector<T> values = random.many<T>(total, scale);
-    for (size_t i = 0; i < total; i++) {
-      if (random.bits() % sparsity != 0) values[i] = T(0);
-      if (!mask.empty() && mask[i] == 0) values[i] = T(NAN);
-    }
-    return values;
-  }
-};
-
-template <class T>
-struct OnDevice {
-  Uploaded<int32_t> offsets, stepOffsets, stepEnds, groups;
-  Uploaded<uint8_t> mask;
-  int64_t rows;
-  explicit OnDevice(const Batch<T>& from)
-      : offsets(from.offsets),
-        stepOffsets(from.stepOffsets),
-        stepEnds(from.stepEnds),
-        groups(kGroups),
-        mask(from.mask),
-        rows(static_cast<int64_t>(from.rows)) {}
-  Rows tokens() const { return {offsets.get(), rows}; }
-  Rows steps() const { return {stepOffsets.get(), rows}; }
-};
-
-bool sameStats(const GroupStats& a, const GroupStats& b) {
-  return a.groups == b.groups && a.singletons == b.singletons && a.zeroVariance == b.zeroVariance &&
-         a.excluded == b.excluded && a.firstSingleton == b.firstSingleton;
-}
-
-template <class T>
-void outcomesAgree(OutcomeForm form, GroupStd std, bool raw, bool excluding, double scale, double shift) {
-  const size_t rows = kGroups.size();
-  Deviates random(4);
-  std::vector<T> rewards = random.many<T>(rows, scale);
-  std::vector<double> lengths;
-  for (size_t row = 0; row < rows; row++) {
-    rewards[row] += T(shift);
-    lengths.push_back(kGroups[row] == 5 ? 0 : kLengths[row]);
-  }
-  if (excluding) rewards[2] = rewards[4] = T(NAN);
-  rewards[7] = rewards[8];
-  const OutcomeRule rule{form, std, 1e-6, 1};
-  std::vector<T> expected(rows);
-  GroupStats expectedStats;
-  const double* lengthsOrNull = form == OutcomeForm::opo ? lengths.data() : nullptr;
-  CHECK(advantage<T>().outcomes(rule, {rewards.data(), lengthsOrNull, static_cast<int64_t>(rows)},
-                                {kGroups.data(), kGroupCount, raw, excluding}, expected.data(), &expectedStats) == kOk);
-  const Uploaded<T> one(rewards);
-  const Uploaded<double> two(lengths);
-  const Uploaded<int32_t> groups(kGroups);
-  const Output<T> got(rows);
-  const Output<GroupStats> stats(1);
-  const StatusWord status;
-  advantageOutcomes<T>(rule, {one.get(), form == OutcomeForm::opo ? two.get() : nullptr, static_cast<int64_t>(rows)},
-                       {groups.get(), kGroupCount, raw, excluding}, got.get(), stats.get(), status.get(), nullptr);
-  CHECK(status.read() == kOk);
-  CHECK(std == GroupStd::batch ? normRatio(got.download(), expected) <= kBound<T> : sameBits(got.download(), expected));
-  CHECK(sameStats(stats.download()[0], expectedStats));
-}
-
-enum class Kl { none, before, after };
-
-template <class T>
-void tokenRlooAgrees(Baseline baseline, bool masked, bool stepTokens, Kl with, uint32_t sparsity, bool raw,
-                     bool excluding) {
-  Batch<T> batch(masked);
-  std::vector<T> rewards = batch.perToken(1, sparsity);
-  const std::vector<T> kl = batch.perToken(.1);
-  if (excluding) {
-    size_t i = static_cast<size_t>(batch.offsets[5]);
-    while (!batch.mask.empty() && batch.mask[i] == 0) i++;
-    rewards[i] = T(NAN);
-  }
-  const BaselineRule rule{baseline, baseline == Baseline::token && !masked, 3};
-  const bool after = with == Kl::after;
-  std::vector<T> expected(batch.total), expectedReturns(batch.total);
-  GroupStats expectedStats;
-  CHECK(advantage<T>().tokenRloo(
-            rule,
-            {batch.tokens(), rewards.data(), batch.maskOrNull(), batch.steps(),
-             stepTokens ? nullptr : batch.stepEnds.data(), with == Kl::none ? nullptr : kl.data(), .3, after},
-            {kGroups.data(), kGroupCount, raw, excluding}, expected.data(), expectedReturns.data(),
-            &expectedStats) == kOk);
-  const OnDevice<T> device(batch);
-  const Uploaded<T> one(rewards), two(kl);
-  const Output<T> got(batch.total), returns(batch.total);
-  const Output<GroupStats> stats(1);
-  const StatusWord status;
-  advantageTokenRloo<T>(
-      rule,
-      {device.tokens(), one.get(), device.mask.get(), device.steps(), stepTokens ? nullptr : device.stepEnds.get(),
-       with == Kl::none ? nullptr : two.get(), .3, after},
-      {device.groups.get(), kGroupCount, raw, excluding}, got.get(), returns.get(), stats.get(), status.get(), nullptr);
-  CHECK(status.read() == kOk);
-  CHECK(sameBits(got.download(), expected));
-  CHECK(sameBits(returns.download(), expectedReturns));
-  CHECK(sameStats(stats.download()[0], expectedStats));
-}
-
-template <class T>
-void stepRlooAgrees(Baseline baseline, bool masked, bool raw) {
-  Batch<T> batch(masked);
-  std::vector<T> rewards = batch.random.template many<T>(batch.stepEnds.size(), 1);
-  const BaselineRule rule{baseline, false, 0};
-  std::vector<T> expected(batch.total);
-  GroupStats expectedStats;
-  CHECK(advantage<T>().stepRloo(
-            rule, {batch.tokens(), batch.steps(), rewards.data(), batch.stepEnds.data(), batch.maskOrNull()},
-            {kGroups.data(), kGroupCount, raw, false}, expected.data(), nullptr, &expectedStats) == kOk);
-  const OnDevice<T> device(batch);
-  const Uploaded<T> one(rewards);
-  const Output<T> got(batch.total);
-  const Output<GroupStats> stats(1);
-  const StatusWord status;
-  advantageStepRloo<T>(rule, {device.tokens(), device.steps(), one.get(), device.stepEnds.get(), device.mask.get()},
-                       {device.groups.get(), kGroupCount, raw, false}, got.get(), nullptr, stats.get(), status.get(),
-                       nullptr);
-  CHECK(status.read() == kOk);
-  CHECK(sameBits(got.download(), expected));
-  CHECK(sameStats(stats.download()[0], expectedStats));
-}
-
-// Returns beyond float64 are summed in smaller units.
-void hugeReturnsAgree() {
-  Batch<double> batch(false);
-  std::vector<double> rewards(batch.total);
-  for (size_t row = 0; row < batch.rows; row++) {
-    if (kLengths[row] > 0) rewards[static_cast<size_t>(batch.offsets[row + 1]) - 1] = 1e308;
-    if (kLengths[row] > 3) rewards[static_cast<size_t>(batch.offsets[row + 1]) - 2] = 5e307;
-  }
-  const BaselineRule rule{Baseline::returns, false, 0};
-  std::vector<double> expected(batch.total);
-  GroupStats stats;
-  CHECK(advantage<double>().tokenRloo(
-            rule, {batch.tokens(), rewards.data(), nullptr, batch.steps(), nullptr, nullptr, 0, false},
-            {kGroups.data(), kGroupCount, true, false}, expected.data(), nullptr, &stats) == kOk);
-  const OnDevice<double> device(batch);
-  const Uploaded<double> one(rewards);
-  const Output<double> got(batch.total);
-  const Output<GroupStats> gotStats(1);
-  const StatusWord status;
-  advantageTokenRloo<double>(rule, {device.tokens(), one.get(), nullptr, device.steps(), nullptr, nullptr, 0, false},
-                             {device.groups.get(), kGroupCount, true, false}, got.get(), nullptr, gotStats.get(),
-                             status.get(), nullptr);
-  CHECK(status.read() == kOk && sameBits(got.download(), expected));
-}
 
 template <class T>
 void returnsAgree(bool masked, double gamma, bool withBaselines) {
@@ -370,17 +191,7 @@ void badValuesAreReported() {
   const Output<T> one(batch.total), two(batch.total);
   const Output<GroupStats> stats(1);
   const StatusWord status;
-  const Groups groups{device.groups.get(), kGroupCount, false, false},
-      excluding{device.groups.get(), kGroupCount, false, true};
-  const auto tokenStatus = [&](const T* rewards, const T* kl, const Groups& by) {
-    advantageTokenRloo<T>({Baseline::step, false, 0},
-                          {device.tokens(), rewards, nullptr, device.steps(), device.stepEnds.get(), kl, 1, false}, by,
-                          one.get(), two.get(), stats.get(), status.get(), nullptr);
-    return status.read();
-  };
-  CHECK(tokenStatus(bad.get(), nullptr, groups) == 80);
-  CHECK(tokenStatus(fine.get(), bad.get(), groups) == 80);
-  CHECK(tokenStatus(bad.get(), nullptr, excluding) == 80);
+  const Groups groups{device.groups.get(), kGroupCount, false, false};
   advantageRewardToGo<T>(device.tokens(), bad.get(), nullptr, 1, nullptr, one.get(), two.get(), status.get(), nullptr);
   CHECK(status.read() == 80);
   advantageGae<T>({device.tokens(), fine.get(), bad.get(), nullptr, nullptr, 1, 1, 1}, one.get(), two.get(),
@@ -396,37 +207,10 @@ void badValuesAreReported() {
   CHECK(status.read() == 80);
   advantageKlReward<T>(total, fine.get(), bad.get(), 1, nullptr, one.get(), status.get(), nullptr);
   CHECK(status.read() == 80);
-
-  std::vector<T> outcomes(batch.rows, T(1)), perStep(batch.stepEnds.size(), T(1));
-  outcomes[3] = T(NAN);
-  perStep[30] = T(NAN);
-  const Uploaded<T> three(outcomes), four(perStep);
-  advantageOutcomes<T>({OutcomeForm::grpo, GroupStd::group, 0, 1}, {three.get(), nullptr, 12}, groups, one.get(),
-                       stats.get(), status.get(), nullptr);
-  CHECK(status.read() == 3);
-  advantageStepRloo<T>({Baseline::outcome, false, 0},
-                       {device.tokens(), device.steps(), four.get(), device.stepEnds.get(), nullptr}, groups, one.get(),
-                       nullptr, stats.get(), status.get(), nullptr);
-  CHECK(status.read() == 30);
 }
 
 template <class T>
 void allOf() {
-  for (const OutcomeForm form : {OutcomeForm::rloo, OutcomeForm::grpo, OutcomeForm::passK, OutcomeForm::opo}) {
-    for (const GroupStd std : {GroupStd::none, GroupStd::group, GroupStd::batch}) {
-      outcomesAgree<T>(form, std, false, false, 1, 0);
-      outcomesAgree<T>(form, std, true, true, 1e-3, 100);
-    }
-  }
-  outcomesAgree<T>(OutcomeForm::rloo, GroupStd::none, true, false, sizeof(T) == sizeof(float) ? 1e38 : 1e308, 0);
-  for (const Baseline baseline : {Baseline::outcome, Baseline::returns, Baseline::step, Baseline::token}) {
-    for (const bool masked : {false, true}) {
-      tokenRlooAgrees<T>(baseline, masked, false, Kl::none, 1, false, false);
-      tokenRlooAgrees<T>(baseline, masked, true, Kl::before, 20, true, false);
-      tokenRlooAgrees<T>(baseline, masked, false, Kl::after, 3, false, true);
-      stepRlooAgrees<T>(baseline, masked, masked);
-    }
-  }
   for (const bool masked : {false, true}) {
     for (const double gamma : {0.0, .9, 1.0}) returnsAgree<T>(masked, gamma, masked);
     optimalBaselineAgrees<T>(masked, false, false, false);
@@ -448,7 +232,6 @@ int main() {
   return runOnDevice([] {
     allOf<float>();
     allOf<double>();
-    hugeReturnsAgree();
     overflowSaturates();
     whitenAgrees<float>(300 * 4096 + 7, false, true, 1, 1, 1e-8);  // several blocks for each thread that merges
     whitenAgrees<double>(5000, false, true, 1e300, 0, 0);
