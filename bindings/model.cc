@@ -76,7 +76,7 @@ double temperatureOf(const Args& args, size_t index) {
   return temperature;
 }
 
-// (engine, head, reads, targets, temperature, logProbs, entropy?, logSumExp) -> job
+// (engine, head, reads, targets, temperature, logProbs, entropy?, sumSquaredProbs?, logSumExp) -> job
 Napi::Value logProbs(const Napi::CallbackInfo& info) {
   const Args args(info);
   const EngineHandle engine = engineOf(args, 0);
@@ -84,8 +84,8 @@ Napi::Value logProbs(const Napi::CallbackInfo& info) {
   const Indices reads = indices(args, 2), targets = indices(args, 3, head.outputs);
   const double temperature = temperatureOf(args, 4);
   const auto count = static_cast<int64_t>(reads->size());
-  const LogProbOutput<float> out{args.array<float>(5, count), args.optionalArray<float>(6, count), nullptr,
-                                 args.array<double>(7, count)};
+  const LogProbOutput<float> out{args.array<float>(5, count), args.optionalArray<float>(6, count),
+                                 args.optionalArray<float>(7, count), args.array<double>(8, count)};
   if (targets->size() != reads->size()) args.fail(3, "has the wrong length");
   return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
     requireReads(*engine, *reads);

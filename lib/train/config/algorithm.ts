@@ -12,6 +12,7 @@ export const ESTIMATORS = [
   "reinforce++",
   "reinforce++-baseline",
   "remax",
+  "optimal-token-baseline",
   "gae",
 ] as const;
 
@@ -31,7 +32,7 @@ export const algorithmSection = section(
       ),
     gamma: share()
       .default(1)
-      .describe("Discount per token of `gae` and `reinforce++`."),
+      .describe("Discount per token of `gae`, `reinforce++` and `optimal-token-baseline`."),
     lambda: share().default(1).describe("lambda of `gae`."),
     bootstrapTruncated: z
       .boolean()

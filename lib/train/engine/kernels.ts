@@ -59,6 +59,7 @@ export interface ModelKernels {
     temperature: number,
     logProbs: Float32Array,
     entropy: Float32Array | null,
+    sumSquaredProbs: Float32Array | null,
     logSumExp: Float64Array,
   ): NativeJob;
   logProbsBackward(

@@ -26,6 +26,8 @@ export interface PassLogProbOptions {
   readonly temperature?: number;
   /** Also return the entropy of every distribution. */
   readonly entropy?: boolean;
+  /** Also return the sum of the squared probabilities of every distribution. */
+  readonly sumSquaredProbs?: boolean;
   /** Aborts the work. */
   readonly signal?: AbortSignal;
 }
@@ -42,6 +44,8 @@ export interface PassLogProbs {
   readonly logProbs: Float32Array;
   /** Entropies in nats, when asked for. */
   readonly entropy?: Float32Array;
+  /** `sum_v p(v)^2`, when asked for. */
+  readonly sumSquaredProbs?: Float32Array;
   /** Of the logits over the temperature. */
   readonly logSumExp: Float64Array;
 }
@@ -97,7 +101,7 @@ export class Pass {
     targets: Int32Array,
     options: PassLogProbOptions = {},
   ): Promise<PassLogProbs> {
-    const { temperature = 1, entropy = false, signal } = options;
+    const { temperature = 1, entropy = false, sumSquaredProbs = false, signal } = options;
     this.check(reads);
     checkIndices(targets, "targets", this.owner.vocabulary);
     assertVector(targets, "targets", reads.length, ["Int32Array"]);
@@ -108,6 +112,7 @@ export class Pass {
       temperature,
       logProbs: new Float32Array(reads.length),
       ...(entropy ? { entropy: new Float32Array(reads.length) } : {}),
+      ...(sumSquaredProbs ? { sumSquaredProbs: new Float32Array(reads.length) } : {}),
       logSumExp: new Float64Array(reads.length),
     };
     const status = await runJob(signal, () =>
@@ -119,6 +124,7 @@ export class Pass {
         temperature,
         result.logProbs,
         result.entropy ?? null,
+        result.sumSquaredProbs ?? null,
         result.logSumExp,
       ),
     );

@@ -4,6 +4,7 @@ import {
   grpo,
   grpoPassK,
   opo,
+  optimalTokenBaseline,
   reinforcePlusPlus,
   reinforcePlusPlusBaseline,
   remax,
@@ -28,6 +29,11 @@ export interface Baselines {
   readonly values?: Ragged<Float32Array>;
   /** `gae`: value of the state after a truncated response, 0 for the others. */
   readonly bootstrap?: Float32Array;
+  /** `optimal-token-baseline`: what the policy gave to each token, and the sum of its squared probabilities there. */
+  readonly policy?: {
+    readonly logProbs: Ragged<Float32Array>;
+    readonly sumSquaredProbs: Ragged<Float32Array>;
+  };
   /** `remax`: outcome of the greedy response to the same prompt, one per response. */
   readonly greedy?: Float32Array;
 }
@@ -65,6 +71,13 @@ function estimate(scored: Scored, baselines: Baselines): Estimate {
     }
     case "reinforce++":
       return reinforcePlusPlus(tokenRewards(scored), { gamma, ...plain });
+    case "optimal-token-baseline":
+      return optimalTokenBaseline(tokenRewards(scored), {
+        ...baselines.policy!,
+        groups: baselines.groups,
+        gamma,
+        ...counted,
+      });
     case "remax":
       return remax(tokenRewards(scored), baselines.greedy!, counted);
     case "reinforce++-baseline": {

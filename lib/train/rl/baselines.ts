@@ -1,6 +1,7 @@
+import type { Ragged } from "../../ragged.ts";
 import type { Baselines } from "./advantages.ts";
 import { assignCredit } from "./credit.ts";
-import { lastValues, responseValues } from "./forward.ts";
+import { lastValues, responseSumSquaredProbs, responseValues } from "./forward.ts";
 import type { Parts } from "./parts.ts";
 import { scoreRollouts } from "./rewards.ts";
 import { rollOut } from "./rollout.ts";
@@ -13,6 +14,7 @@ export async function baselinesOf(
   parts: Parts,
   rollouts: Rollouts,
   sequences: Sequences,
+  oldLogProbs: Ragged<Float32Array>,
 ): Promise<Baselines> {
   const { critic, config } = parts;
   const groups = rollouts.promptOf;
@@ -20,8 +22,13 @@ export async function baselinesOf(
     const best = await greedyOutcomes(parts, rollouts.prompts);
     return { groups, greedy: Float32Array.from(groups, (prompt) => best[prompt]!) };
   }
-  if (critic === undefined) return { groups };
   const settings = { budget: config.actor.microBatchTokens };
+  if (config.algorithm.estimator === "optimal-token-baseline") {
+    const { temperature } = config.rollout;
+    const sums = await responseSumSquaredProbs(parts.model, sequences, { ...settings, temperature });
+    return { groups, policy: { logProbs: oldLogProbs, sumSquaredProbs: sums } };
+  }
+  if (critic === undefined) return { groups };
   const values = await responseValues(critic.model, sequences, settings);
   if (!config.algorithm.bootstrapTruncated) return { groups, values };
   const cut = Array.from(rollouts.stopped.keys()).filter((row) => rollouts.stopped[row] === 0);

@@ -21,6 +21,18 @@ export async function responseLogProbs(
   });
 }
 
+/** @internal Sum of the squared probabilities of every distribution that a response token was drawn from. */
+export async function responseSumSquaredProbs(
+  model: TrainableModel,
+  sequences: Sequences,
+  { budget, temperature }: ForwardSettings & { readonly temperature: number },
+): Promise<Ragged<Float32Array>> {
+  return collect(sequences, budget, async ({ batch, reads, targets }) => {
+    const pass = await model.forward(batch, { keep: "nothing" });
+    return (await pass.logProbs(reads, targets, { temperature, sumSquaredProbs: true })).sumSquaredProbs!;
+  });
+}
+
 /** @internal Value of the state before every response token, in the rows of the responses. */
 export async function responseValues(
   model: TrainableModel,

@@ -50,7 +50,7 @@ export async function trainStep(parts: Parts, step: number): Promise<StepResult>
       : await timer.time("ref", () => responseLogProbs(reference, sequences, settings));
   const mask = leftOut(config, rollouts, rewards);
   const correction = correct(config.correction, oldLogProbs, rollouts.logProbs, mask);
-  const baselines = await timer.time("values", () => baselinesOf(parts, rollouts, sequences));
+  const baselines = await timer.time("values", () => baselinesOf(parts, rollouts, sequences, oldLogProbs));
   const penalty = refLogProbs && klValues(parts, oldLogProbs, refLogProbs, mask);
   const { credit, scored, estimate } = await timer.time("adv", () => {
     const credit = rewards.steps && assignCredit(rewards.steps, rewards.stepEnds, config.reward);

@@ -93,6 +93,22 @@ describe.each(Object.entries(goldens.cases))("%s", (_, golden) => {
     expectClose(values, golden.values, OUTPUTS);
   });
 
+  test("sums of squared probabilities are those of the whole vocabulary", async () => {
+    const pass = await model.forward(batch, { keep: "nothing" });
+    const read = batch.data.length - 1;
+    const everywhere = Int32Array.from({ length: vocabulary }, (_, id) => id);
+    const { logProbs, sumSquaredProbs } = await pass.logProbs(
+      everywhere.map(() => read),
+      everywhere,
+      {
+        temperature,
+        sumSquaredProbs: true,
+      },
+    );
+    const sum = logProbs.reduce((total, logProb) => total + Math.exp(2 * logProb), 0);
+    for (const value of sumSquaredProbs!) expect(value).toBeCloseTo(sum, 6);
+  });
+
   test.each(["activations", "inputs"] as const)("gradients, keeping %s", async (keep) => {
     await backward(keep);
     expect([...model.parameters.keys()].sort()).toEqual(Object.keys(golden.gradients).sort());

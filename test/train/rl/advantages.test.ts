@@ -210,6 +210,26 @@ describe("the other estimators", () => {
     expect(gae.advantages.data[6]).toBeCloseTo(-0.3 + 2 - 0.25, 5);
   });
 
+  it("weigh returns by the squared norm of their scores", () => {
+    const scored = scoredOf({ mode: "vr", ends: [[1], [1]], lengths: [2, 2], verified: [1, 0] });
+    const policy = uniformPolicy(scored.offsets);
+    // The second response moves the logits three times as much at its first token: 1 - 2 p + sum p^2.
+    policy.sumSquaredProbs.data.fill(0.25);
+    policy.logProbs.data.fill(Math.log(0.5));
+    policy.sumSquaredProbs.data[scored.offsets[1]!] = 0.75;
+    const { advantages } = estimateAdvantages(
+      { ...scored, config: withEstimator(scored, "optimal-token-baseline") },
+      { groups: groups(2), policy },
+    );
+    expect(advantages.data[0]).toBeCloseTo(1 - 0.25 / (0.25 + 0.75), 6);
+    expect(advantages.data[scored.offsets[1]!]).toBeCloseTo(-0.25, 6);
+  });
+
+  function uniformPolicy(offsets: Int32Array) {
+    const filled = (value: number) => ({ data: new Float32Array(offsets.at(-1)!).fill(value), offsets });
+    return { logProbs: filled(Math.log(0.25)), sumSquaredProbs: filled(0.25) };
+  }
+
   function withEstimator({ config }: Scored, estimator: (typeof ESTIMATORS)[number]) {
     return { ...config, algorithm: { ...config.algorithm, estimator } };
   }
@@ -225,6 +245,7 @@ describe("the other estimators", () => {
       groups: groups(4, 4),
       values,
       greedy: new Float32Array(4),
+      policy: uniformPolicy(scored.offsets),
     });
     expect(Array.from(advantages.data.subarray(3, 6))).toEqual([0, 0, 0]);
     expect(advantages.data.every(Number.isFinite)).toBe(true);

@@ -131,6 +131,7 @@ describe("a run that was interrupted goes on to the same bits", () => {
       { algorithm: { estimator: "gae", bootstrapTruncated: true }, critic: { learningRate: 1e-3 } },
     ],
     ["a critic on the policy", { algorithm: { estimator: "gae" }, critic: { model: "shared" } }],
+    ["the optimal token baseline", { algorithm: { estimator: "optimal-token-baseline" } }],
     ["LoRA", { model: { training: { lora: { rank: 2 } } } }],
     [
       "a curriculum by pass rate",
