@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
+import { buildNative } from "./native.ts";
 
 /** GB/s with all threads. */
 export interface Bandwidth {
@@ -14,12 +14,13 @@ const run = promisify(execFile);
  * Builds and runs bench/native/bandwidth.cc: native kernels, all threads at work, best of several rounds. Undefined
  * when there is no CMake or compiler.
  */
-export async function measureBandwidth(root: string, threads: number): Promise<Bandwidth | undefined> {
-  const build = join(root, "build", "bandwidth");
+export async function measureBandwidth(
+  root: string,
+  isa: string,
+  threads: number,
+): Promise<Bandwidth | undefined> {
   try {
-    await run("cmake", ["-S", join(root, "bench", "native"), "-B", build]);
-    await run("cmake", ["--build", build, "--config", "Release"]);
-    const { stdout } = await run(join(build, "bandwidth"), [String(threads)]);
+    const { stdout } = await run(await buildNative(root, isa, "bandwidth"), [String(threads)]);
     return JSON.parse(stdout) as Bandwidth;
   } catch {
     return undefined;

@@ -54,7 +54,7 @@ for (const family of families) {
 if (flags.threads !== undefined) setNumThreads(Number(flags.threads));
 const { isaInUse: isa, threads } = capabilities();
 const load = loadavg()[0]!;
-const before = await measureBandwidth(root, threads);
+const before = await measureBandwidth(root, isa, threads);
 const torch = flags["no-torch"]
   ? undefined
   : await Torch.start(join(root, "bench", "torch", "serve.py"), threads);
@@ -70,7 +70,7 @@ for (const family of families) {
 torch?.stop();
 
 // Measured twice: other work on the machine lowers it, and the higher number is nearer the truth.
-const bandwidth = fastest(before, await measureBandwidth(root, threads));
+const bandwidth = fastest(before, await measureBandwidth(root, isa, threads));
 const machine: Machine = {
   processor: cpus()[0]?.model ?? "unknown",
   threads,
