@@ -1,7 +1,7 @@
 // Matrix products with the library's own kernels, on request. Usage: products THREADS
 //
-// A line "TIMES FORM ROWS OUTPUTS INPUTS" on stdin is done so many times and answered by an empty line on stdout. Forms,
-// as a linear layer y = x W^T [ROWS, OUTPUTS] has them:
+// A line "TIMES FORM ROWS OUTPUTS INPUTS" on stdin is done so many times and answered by an empty line on stdout.
+// Forms, as a linear layer y = x W^T [ROWS, OUTPUTS] has them:
 //   forward   x W^T, W packed on the way        dx   dy W        dw   dy^T x
 //   decode    x W^T, W packed before the first time
 #include <cstdio>
