@@ -13,11 +13,10 @@ export async function configHooks(config: TrainConfig, given: TrainHooks): Promi
   return Object.assign({}, ...asked, given, { plugins });
 }
 
-function digitsOf({ reward, rollout, digits, seed }: TrainConfig): TrainHooks {
+function digitsOf({ reward, rollout, digits }: TrainConfig): TrainHooks {
   if (reward.mode !== "function" || reward.function !== "digits") return {};
   const { grow, equalCharacters, endAtMismatch } = digits;
   return digitHooks({
-    seed,
     batch: rollout.batch,
     equalCharacters,
     endAtMismatch,

@@ -61,6 +61,7 @@ export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise
     config,
     hooks,
   );
+  const usual = samplerOf(config, rows);
   const heldOut =
     data.eval === undefined
       ? []
@@ -78,7 +79,7 @@ export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise
     critic: usesCritic ? await openCritic(config, model, isShared) : undefined,
     generator: hooks.generator?.(model, codec) ?? engineGenerator(model, codec, rollout.batch),
     sources: await openSources(config, codec, hooks),
-    sampler: hooks.sampler?.(rows) ?? sampler(config, rows),
+    sampler: hooks.sampler?.(rows, usual) ?? usual,
     heldOut,
     known: (id) => verifiable.has(id),
     guard: hooks.guard ?? guardOf(config),
@@ -124,7 +125,7 @@ function fitting(
   );
 }
 
-function sampler({ curriculum, data, seed }: TrainConfig, rows: readonly PromptRow[]): PromptSampler {
+function samplerOf({ curriculum, data, seed }: TrainConfig, rows: readonly PromptRow[]): PromptSampler {
   const { order, levels, restSolved: solved, restFailed: failed, target, width, floor } = curriculum;
   if (order === "pass-rate") return new PassRateSampler(rows, { seed, target, width, floor });
   return new OrderedSampler(rows, {

@@ -162,8 +162,8 @@ export interface TrainHooks {
   readonly scorer?: StepScorer;
   /** In place of the function that the config names. */
   readonly reward?: RewardFunction;
-  /** In place of the order that the config asks for. */
-  readonly sampler?: (rows: readonly PromptRow[]) => PromptSampler;
+  /** In place of the order that the config asks for, which `usual` has. */
+  readonly sampler?: (rows: readonly PromptRow[], usual: PromptSampler) => PromptSampler;
   /** In place of the guard that the config asks for. */
   readonly guard?: Guard;
   /** Told what is worth a line on a terminal: prompts left out, alarms of the guard. */

@@ -1,4 +1,4 @@
-import { GrowingLength, type GrowingLengthOptions, OrderedSampler } from "../curriculum/index.ts";
+import { GrowingLength, type GrowingLengthOptions } from "../curriculum/index.ts";
 import type { PromptRow } from "../data/prompts.ts";
 import { engineGenerator } from "../rl/generator.ts";
 import type { RewardFunction, TrainHooks, TrainPlugin } from "../rl/types.ts";
@@ -17,24 +17,22 @@ export interface DigitOptions {
   readonly equalCharacters?: boolean;
   /** Responses end at the first wrong character, as nothing after it changes a reward. Default true. */
   readonly endAtMismatch?: boolean;
-  /** Seed of the order of the prompts. Default 0. */
-  readonly seed?: number;
   /** Responses written at a time, as `rollout.batch`. */
   readonly batch?: number;
 }
 
 /**
- * Parts of a run on verl's digit task: reward, order of the prompts, the end of episodes, the curriculum by length, and
- * the metric `digits/reward/mean`: the task's own reward of the responses of a step, whatever was trained on.
+ * Parts of a run on verl's digit task: reward, the end of episodes, the curriculum by length, and the metric
+ * `digits/reward/mean`: the task's own reward of the responses of a step, whatever was trained on.
  */
 export function digitHooks(options: DigitOptions = {}): TrainHooks {
-  const { grow, equalCharacters = false, endAtMismatch = true, seed = 0, batch } = options;
+  const { grow, equalCharacters = false, endAtMismatch = true, batch } = options;
   const training = new Set<PromptRow>();
   const length = grow && new GrowingLength(grow);
   return {
-    sampler(rows) {
+    sampler(rows, usual) {
       for (const row of rows) training.add(row);
-      return new OrderedSampler(rows, { seed });
+      return usual;
     },
     reward: equalCharacters ? equalised((row) => training.has(row)) : digitReward,
     generator(model, codec) {

@@ -1,5 +1,5 @@
 // A run of the trainer on the digit task, with a tiny model.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createModel, saveModel } from "../../../lib/train/engine/index.ts";
@@ -32,13 +32,15 @@ async function run(
   name: string,
   options: TrainConfigInput["digits"],
   steps = 2,
+  more: Partial<TrainConfigInput["data"]> = {},
+  rollout: TrainConfigInput["rollout"] = {},
 ): Promise<Record<string, number>[]> {
   const config = {
     seed: 7,
     steps,
     model: { path },
-    data: { train: data, eval: data },
-    rollout: { prompts: 4, n: 32, maxTokens: 6 },
+    data: { train: data, eval: data, ...more },
+    rollout: { prompts: 4, n: 32, maxTokens: 6, ...rollout },
     reward: { mode: "function" as const, function: "digits" },
     digits: options,
     algorithm: { normalize: "scale" as const },
@@ -75,6 +77,15 @@ test("responses end at the first wrong character, and are as short as the curric
   expect(longest(grown)).toBe(1);
   expect(grown[1]!["curriculum/max_tokens"]).toBe(1);
   expect(grown[0]).toEqual(ended[0]);
+});
+
+test("prompts come in the order that the config asks for", async () => {
+  await run("ordered", {}, 3, { shuffle: false }, { prompts: 1, n: 2 });
+  const lines = readFileSync(join(folder, "ordered", "rollouts.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  const drawn = lines.map((line) => (JSON.parse(line) as { prompt: string }).prompt);
+  expect([...new Set(drawn)]).toEqual(["1,2:9,0", "3,4:9,1", "5,5:9,2"]);
 });
 
 test.for(["rloo", "gae"])("examples/digits-%s.yaml trains verl's own model", async (kind, { skip }) => {
