@@ -31,6 +31,7 @@ export const logSection = section(
     rolloutGroups: whole().default(2).describe("Groups per step in rollouts.jsonl."),
     tensorboard: z.boolean().default(false).describe("Write TensorBoard event files too."),
     wandb: z.enum(["off", "offline", "online"]).default("off").describe("Weights & Biases."),
+    wandbProject: text().default("minform").describe("Its project there."),
   },
   "Logs.",
 );

@@ -50,8 +50,8 @@ export async function trainRl(config: TrainConfigInput, options: RlOptions): Pro
 }
 
 function openRunSinks(config: TrainConfig, folder: string, files: RunFolder): MetricSink {
-  const { tensorboard, wandb } = config.log;
+  const { tensorboard, wandb, wandbProject: project } = config.log;
   const last = files.latest();
   const resumed = last === undefined ? {} : { resumedAfter: last.step };
-  return openSinks(folder, { tensorboard, wandb, name: config.name, config, ...resumed });
+  return openSinks(folder, { tensorboard, wandb, project, name: config.name, config, ...resumed });
 }

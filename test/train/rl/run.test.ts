@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { setNumThreads } from "../../../lib/device.ts";
@@ -7,6 +7,7 @@ import { loadModel } from "../../../lib/train/engine/index.ts";
 import { type Guard, trainRl, type TrainHooks, type TrainPlugin } from "../../../lib/train/rl/index.ts";
 import type { StepScorer } from "../../../lib/train/prm/scorer.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
+import { readWandb } from "../sinks/wandb-log.ts";
 import { modelOf } from "../support.ts";
 import { digits, freshPolicy, numbersOf, parityScorer, tiny } from "./support.ts";
 
@@ -78,6 +79,20 @@ describe("a run", () => {
     expect(modelOf(two.folder).equals(modelOf(one.folder))).toBe(true);
     const other = await runTiny({ seed: 8 });
     expect(modelOf(other.folder).equals(modelOf(one.folder))).toBe(false);
+  });
+
+  it("logs to what the config names", async () => {
+    const log = { tensorboard: true, wandb: "offline", wandbProject: "pure" };
+    const { folder, rows } = await runTiny({ name: "a run", steps: 1, log });
+    expect(readdirSync(join(folder, "tensorboard"))).toEqual([expect.stringContaining("tfevents")]);
+    const [wandb] = readdirSync(join(folder, "wandb"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".wandb"),
+    );
+    const records = readWandb(readFileSync(join(folder, "wandb", wandb!)));
+    expect(records[1]!.run).toMatchObject({ project: "pure", displayName: "a run", config: { steps: 1 } });
+    const history = records.flatMap(({ history: row }) => (row === undefined ? [] : [row]));
+    expect(history.map(({ _step }) => _step)).toEqual(rows.map(({ step }) => step));
+    expect(history.at(-1)).toMatchObject(rows.at(-1)!.metrics);
   });
 
   it("does not depend on micro-batches but for rounding", async () => {
