@@ -30,7 +30,7 @@ export interface CreditOptions {
 
 /** Options of {@link minForm}. */
 export interface MinFormOptions extends CreditOptions {
-  /** T > 0 of the soft minimum, in units of the rewards. Default 0.1, as PURE. T -> 0 gives the first-worst step all the weight. */
+  /** T > 0 of the soft minimum, in units of the rewards. Default 0.1, as PURE. T -> 0 gives the worst step all the weight (steps that tie for it share it). */
   temperature?: number;
 }
 
