@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { LORA_TARGETS } from "../engine/lora.ts";
 import { count, keep, section, share, text, whole } from "./fields.ts";
+import { training } from "./training.ts";
 
 /** @internal The policy to start from. */
 export const modelSection = z
@@ -8,27 +8,7 @@ export const modelSection = z
     path: text().describe(
       "Checkpoint folder of the policy to start from: config.json, safetensors, tokenizer.",
     ),
-    training: z
-      .union([
-        z.literal("all"),
-        z.strictObject({
-          lora: z
-            .strictObject({
-              rank: count().describe("Rank of the change."),
-              alpha: z
-                .number()
-                .optional()
-                .describe("Scale before the division by the rank. Default: twice the rank."),
-              targets: z
-                .array(z.enum(LORA_TARGETS))
-                .optional()
-                .describe("Projections that are adapted. Default: all seven."),
-            })
-            .describe("Low-rank adapters in place of all weights."),
-        }),
-      ])
-      .default("all")
-      .describe("What trains: `all`, or `{ lora: { rank: 8 } }`."),
+    training: training().describe("What trains: `all`, or `{ lora: { rank: 8 } }`."),
     keep: keep(),
   })
   .describe("The policy.");

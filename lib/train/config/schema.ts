@@ -3,6 +3,7 @@ import { actorSection, algorithmSection, correctionSection, criticSection, klSec
 import { curriculumSection, digitsSection, guardSection, onlineSection } from "./curriculum.ts";
 import { dataSection, modelSection, rolloutSection } from "./data.ts";
 import { count, section, text, whole } from "./fields.ts";
+import { sinkShape } from "./log.ts";
 import { rewardSection } from "./reward.ts";
 
 /** @internal Evaluation on held-out prompts. */
@@ -29,9 +30,7 @@ export const checkpointSection = section(
 export const logSection = section(
   {
     rolloutGroups: whole().default(2).describe("Groups per step in rollouts.jsonl."),
-    tensorboard: z.boolean().default(false).describe("Write TensorBoard event files too."),
-    wandb: z.enum(["off", "offline", "online"]).default("off").describe("Weights & Biases."),
-    wandbProject: text().default("minform").describe("Its project there."),
+    ...sinkShape,
   },
   "Logs.",
 );

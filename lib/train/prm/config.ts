@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { count, keep, microBatchTokens, section, text, whole } from "../config/fields.ts";
+import { namedLog } from "../config/log.ts";
+import { training } from "../config/training.ts";
 import { adamShape } from "../run/adam.ts";
 
 const stage = (epochs: number, learningRate: number, about: string) =>
@@ -14,6 +16,7 @@ const stage = (epochs: number, learningRate: number, about: string) =>
 
 /** @internal Config of PRM training. */
 export const prmSchema = z.strictObject({
+  ...namedLog("prm"),
   model: text().describe("Checkpoint folder whose backbone the PRM starts from."),
   data: text().describe(
     "Labelled solutions: TRL's stepwise rows, PRM800K as published, or ProcessBench-like; JSON Lines, JSON or parquet. " +
@@ -34,7 +37,10 @@ export const prmSchema = z.strictObject({
     .optional()
     .describe("Two layers of this width in the head, with a ReLU. Default: one layer."),
   head: stage(3, 1e-4, "Stage 1: the head alone."),
-  all: stage(1, 1e-6, "Stage 2: all weights."),
+  all: stage(1, 1e-6, "Stage 2: all weights, or as `training` says."),
+  training: training().describe(
+    "What trains in stage 2, beside the head: `all`, or `{ lora: { rank: 8 } }`.",
+  ),
   keep: keep(),
   microBatchTokens: microBatchTokens(),
   checkpointEvery: whole()

@@ -3,6 +3,7 @@ import { InputError } from "../../errors.ts";
 import { type Checkpoint, openCheckpoint } from "../../model/checkpoint.ts";
 import { CONVENTION_FILE } from "../../prm/load.ts";
 import { EpochSampler } from "../batches.ts";
+import { trainingOf } from "../config/training.ts";
 import { readStepwiseRows, type StepwiseRow } from "../data/stepwise.ts";
 import { loadModel, readConfig } from "../engine/create.ts";
 import type { TrainableModel } from "../engine/model.ts";
@@ -30,7 +31,8 @@ export type { PrmQuality } from "./quality.ts";
 /** The stages of PRM training. */
 export const PRM_STAGES = ["head", "all"] as const;
 
-const TRAINS = { head: "heads", all: "all" } as const;
+const trains = (stage: PrmStage["name"], { training, seed }: ResolvedPrmConfig) =>
+  stage === "head" ? "heads" : trainingOf(training, seed);
 
 /** A stage that was done. */
 export interface PrmStage {
@@ -91,6 +93,7 @@ export async function trainPrm(given: PrmConfig, options: PhaseOptions): Promise
     heldOut: encode(texts.heldOut),
     separatorId,
   });
+  model.mergeAdapters();
   const folder = join(options.folder, "model");
   await saveModel(model, folder, { config: await readConfig(checkpoint), tokenizerFrom: checkpoint.path });
   const convention = trainedConvention({
@@ -122,12 +125,13 @@ async function runStages(
   const last = run.latest<{ stages: PrmStage[] }>();
   const from = last?.step ?? 0;
   const stages = [...(last?.state.stages ?? [])];
-  let current = plan.find(({ end }) => from < end);
-  model.train(TRAINS[current?.name ?? "all"]);
+  // Where a stage has just ended the run goes on in it, as it was saved; the next step starts the next one.
+  let current = plan.find(({ end }) => from <= end);
+  model.train(trains(current?.name ?? "all", config));
   let optimizer = new Optimizer(model);
   if (last !== undefined) {
     await loadWeights(model, last.folder);
-    if (current !== undefined && from > current.start) await loadOptimizer(optimizer, model, last.folder);
+    await loadOptimizer(optimizer, model, last.folder);
   }
   const scorer = createScorer(model, { separatorId, batchTokens: config.microBatchTokens });
   const { microBatchTokens: budget, keep } = config;
@@ -135,13 +139,14 @@ async function runStages(
     {
       run,
       phase: "prm",
+      config,
       from,
       steps: total,
       checkpointEvery: config.checkpointEvery,
       async step(step) {
         if (step > current!.end) {
           current = plan.find(({ end }) => step <= end)!;
-          model.train(TRAINS[current.name]);
+          model.train(trains(current.name, config));
           optimizer = new Optimizer(model);
         }
         const { name, start, end, sampler } = current!;

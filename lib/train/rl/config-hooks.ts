@@ -3,7 +3,7 @@ import type { TrainConfig } from "../config/schema.ts";
 import { OnlinePrm } from "../online/index.ts";
 import { openScorer } from "../prm/scorer.ts";
 import { digitHooks } from "../tasks/index.ts";
-import { definite } from "./definite.ts";
+import { definite } from "../config/definite.ts";
 import type { TrainHooks } from "./types.ts";
 
 /** @internal The hooks that a config asks for; those that are given come first, and plugins add up. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { parseTrainConfig } from "../config/parse.ts";
-import type { TrainConfig, TrainConfigInput } from "../config/schema.ts";
+import type { TrainConfigInput } from "../config/schema.ts";
 import { RunFolder } from "../run/folder.ts";
-import { type MetricSink, openSinks } from "../sinks/index.ts";
+import { openRunSinks } from "../run/sinks.ts";
 import { configHooks } from "./config-hooks.ts";
 import { openParts } from "./parts.ts";
 import { Run } from "./run.ts";
@@ -34,7 +34,7 @@ export async function trainRl(config: TrainConfigInput, options: RlOptions): Pro
       resume,
       keep: resolved.checkpoint.keep,
     });
-    const sinks = [openRunSinks(resolved, folder, files), ...(hooks.sinks ?? [])];
+    const sinks = [openRunSinks(resolved, files), ...(hooks.sinks ?? [])];
     try {
       const run = new Run(parts, files, { ...options, hooks: { ...hooks, sinks } });
       return await run.toEnd(join(folder, "model"));
@@ -47,11 +47,4 @@ export async function trainRl(config: TrainConfigInput, options: RlOptions): Pro
     if (hooks.scorer === undefined) await parts.sources.evaluation.scorer?.close?.();
     await parts.generator.close?.();
   }
-}
-
-function openRunSinks(config: TrainConfig, folder: string, files: RunFolder): MetricSink {
-  const { tensorboard, wandb, wandbProject: project } = config.log;
-  const last = files.latest();
-  const resumed = last === undefined ? {} : { resumedAfter: last.step };
-  return openSinks(folder, { tensorboard, wandb, project, name: config.name, config, ...resumed });
 }

@@ -9,7 +9,8 @@ import type { TrainableModel } from "../engine/model.ts";
 import { Optimizer } from "../engine/optimizer.ts";
 import { type GuardRule, DEFAULT_RULES, HackGuard } from "../guard/index.ts";
 import { openCodec, type TextCodec } from "../text/codec.ts";
-import { definite } from "./definite.ts";
+import { definite } from "../config/definite.ts";
+import { trainingOf } from "../config/training.ts";
 import { engineGenerator } from "./generator.ts";
 import { klController } from "./kl-controller.ts";
 import { openSources, type Sources } from "./sources.ts";
@@ -54,7 +55,7 @@ export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise
     heads: { lm: true, ...(isShared ? { value: true } : {}) },
     seed,
   });
-  model.train(settings.training === "all" ? "all" : { lora: { seed, ...definite(settings.training.lora) } });
+  model.train(trainingOf(settings.training, seed));
   const optimizer = new Optimizer(model);
   const rows = fitting(
     await readPrompts(data.train, codec, promptOptions(config, data.limit)),

@@ -1,10 +1,13 @@
 import type { RunFolder } from "./folder.ts";
 import type { PhaseOptions } from "./progress.ts";
+import { type LogConfig, openRunSinks } from "./sinks.ts";
 
 /** @internal What a phase does, step by step. */
 export interface StepLoop {
   readonly run: RunFolder;
   readonly phase: string;
+  /** Says where metrics go besides metrics.jsonl. */
+  readonly config: LogConfig;
   /** Steps done already. */
   readonly from: number;
   /** Steps in all. */
@@ -28,14 +31,21 @@ export async function runSteps(
   { signal, onProgress }: Pick<PhaseOptions, "signal" | "onProgress">,
 ): Promise<void> {
   const { run, phase, steps, checkpointEvery } = loop;
-  for (let step = loop.from + 1; step <= steps; step++) {
-    const metrics = await loop.step(step);
-    run.log(step, metrics);
-    onProgress?.({ phase, step, steps, metrics });
-    const isLast = step === steps;
-    const isStopped = signal?.aborted === true;
-    if (isLast || isStopped || (checkpointEvery > 0 && step % checkpointEvery === 0))
-      await run.checkpoint(step, (folder) => loop.save(folder), loop.state());
-    if (isStopped && !isLast) signal.throwIfAborted();
+  if (loop.from >= steps) return;
+  const sink = openRunSinks(loop.config, run);
+  try {
+    for (let step = loop.from + 1; step <= steps; step++) {
+      const metrics = await loop.step(step);
+      run.log(step, metrics);
+      sink.log(step, metrics);
+      onProgress?.({ phase, step, steps, metrics });
+      const isLast = step === steps;
+      const isStopped = signal?.aborted === true;
+      if (isLast || isStopped || (checkpointEvery > 0 && step % checkpointEvery === 0))
+        await run.checkpoint(step, (folder) => loop.save(folder), loop.state());
+      if (isStopped && !isLast) signal.throwIfAborted();
+    }
+  } finally {
+    await sink.close();
   }
 }

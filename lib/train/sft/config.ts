@@ -1,9 +1,12 @@
 import * as z from "zod";
 import { count, keep, microBatchTokens, text, whole } from "../config/fields.ts";
+import { namedLog } from "../config/log.ts";
+import { training } from "../config/training.ts";
 import { adamShape } from "../run/adam.ts";
 
 /** @internal Config of supervised fine-tuning. */
 export const sftSchema = z.strictObject({
+  ...namedLog("sft"),
   model: text().describe(
     "Checkpoint folder to start from; `arithmetic`: a fresh model of the embedded task.",
   ),
@@ -19,10 +22,7 @@ export const sftSchema = z.strictObject({
   steps: count().optional().describe("Optimiser steps, in place of epochs."),
   batch: count().default(32).describe("Rows per optimiser step."),
   ...adamShape(1e-5),
-  training: z
-    .union([z.literal("all"), z.strictObject({ lora: z.strictObject({ rank: count() }) })])
-    .default("all")
-    .describe("What trains: `all`, or `{ lora: { rank: 8 } }`, merged into the weights at the end."),
+  training: training().describe("What trains: `all`, or `{ lora: { rank: 8 } }`."),
   keep: keep(),
   microBatchTokens: microBatchTokens(),
   evaluateEvery: whole().default(0).describe("Steps between evaluations; 0 for the last alone."),

@@ -4,6 +4,7 @@ import { openCheckpoint } from "../../model/checkpoint.ts";
 import { ARITHMETIC_MODEL, writeArithmeticTokenizer } from "../arithmetic/checkpoint.ts";
 import { arithmeticCodec } from "../arithmetic/codec.ts";
 import { EpochSampler } from "../batches.ts";
+import { trainingOf } from "../config/training.ts";
 import { mixtureRows, readSftRows, type SftRow } from "../data/sft.ts";
 import { createModel, loadModel, readConfig } from "../engine/create.ts";
 import type { TrainableModel } from "../engine/model.ts";
@@ -59,7 +60,7 @@ export async function trainSft(given: SftConfig, options: PhaseOptions): Promise
     config,
     resume: options.resume === true,
   });
-  model.train(config.training);
+  model.train(trainingOf(config.training, config.seed));
   const optimizer = new Optimizer(model);
   const last = run.latest<{ metrics: Record<string, number> }>();
   let metrics = last?.state.metrics ?? {};
@@ -74,6 +75,7 @@ export async function trainSft(given: SftConfig, options: PhaseOptions): Promise
     {
       run,
       phase: "sft",
+      config,
       from: last?.step ?? 0,
       steps,
       checkpointEvery: config.checkpointEvery,

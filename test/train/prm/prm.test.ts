@@ -177,6 +177,24 @@ describe("trainPrm", () => {
     expect(stage2.parameters.get(name)!.data).not.toEqual(before.parameters.get(name)!.data);
   });
 
+  it("trains adapters in the second stage, and merges them", async () => {
+    const open = async (path: string) =>
+      loadModel(await openCheckpoint(path), { heads: { classifier: { classes: 2, width: 8 } } });
+    const folder = join(root, "adapters");
+    await trainPrm({ ...TINY, training: { lora: { rank: 2, targets: ["q_proj", "up_proj"] } } }, { folder });
+    const [before, after] = await Promise.all([
+      open(join(root, "head-only", "model")),
+      open(join(folder, "model")),
+    ]);
+    const changed = [...after.parameters].flatMap(([name, { data }]) =>
+      data.some((value, i) => value !== before.parameters.get(name)!.data[i]) ? [name] : [],
+    );
+    const backbone = changed.filter((name) => name.startsWith("model."));
+    expect(backbone).toHaveLength(4);
+    for (const name of backbone) expect(name).toMatch(/(q|up)_proj\.weight$/);
+    expect(changed.length).toBeGreaterThan(4);
+  });
+
   it("writes its solutions as rows that it reads again, of problems that are apart", async () => {
     const folder = join(root, "stages");
     const [train, heldOut] = await Promise.all(
@@ -205,11 +223,19 @@ describe("trainPrm", () => {
 
 describe("killed", () => {
   // 6 steps of the head and 6 of all weights, checkpoints after 3, 6, 9 and 12.
-  it.each([2, 4, 7, 10])(
-    "after step %i it goes on to the same bits",
-    async (killAfter) => {
-      const config = { ...TINY, checkpointEvery: 3 };
-      const [whole, torn] = [join(root, `unbroken-${killAfter}`), join(root, `torn-${killAfter}`)];
+  it.each<[number, PrmConfig["training"]]>([
+    [2, "all"],
+    [4, "all"],
+    [7, "all"],
+    [10, "all"],
+    [7, { lora: { rank: 2 } }],
+    [10, { lora: { rank: 2 } }],
+  ])(
+    "after step %i it goes on to the same bits, training %j",
+    async (killAfter, training) => {
+      const config = { ...TINY, training, checkpointEvery: 3 };
+      const name = `${killAfter}-${typeof training}`;
+      const [whole, torn] = [join(root, `unbroken-${name}`), join(root, `torn-${name}`)];
       await trainPrm(config, { folder: whole });
       await runPhase("train-prm", config, torn, { killAfter });
       await expectResumed("train-prm", config, torn, whole);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openCheckpoint } from "../../../lib/model/index.ts";
@@ -13,6 +13,7 @@ import { sftGradients, sftLoss } from "../../../lib/train/sft/loss.ts";
 import { type SftConfig, trainSft } from "../../../lib/train/sft/train.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { rejection } from "../../support/errors.ts";
+import { readWandb } from "../sinks/wandb-log.ts";
 import { expectResumed, expectSameRun, metricsOf, modelOf, runPhase } from "../support.ts";
 
 const root = await temporaryFolder();
@@ -117,6 +118,19 @@ describe("trainSft", () => {
     expect(changed.map(([name]) => name.replace(/.*\./, "")).every((part) => part === "weight")).toBe(true);
     expect(changed.map(([name]) => name).filter((name) => !name.includes("proj"))).toEqual([]);
     expect(changed).toHaveLength(14);
+  });
+
+  it("logs to what the config names", async () => {
+    const folder = join(root, "logs");
+    await trainSft({ ...TINY, steps: 2, log: { tensorboard: true, wandb: "offline" } }, { folder });
+    expect(readdirSync(join(folder, "tensorboard"))).toEqual([expect.stringContaining("tfevents")]);
+    const [log] = readdirSync(join(folder, "wandb"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".wandb"),
+    );
+    const records = readWandb(readFileSync(join(folder, "wandb", log!)));
+    expect(records[1]!.run).toMatchObject({ project: "minform", displayName: "sft" });
+    const losses = records.flatMap(({ history }) => (history === undefined ? [] : [history["sft/loss"]]));
+    expect(losses).toEqual(metricsOf(folder).map(({ metrics }) => metrics["sft/loss"]));
   });
 
   it("gives the same bits for the same seed, and others for another", async () => {
