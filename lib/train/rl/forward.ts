@@ -9,27 +9,36 @@ export interface ForwardSettings {
   readonly budget: number;
 }
 
+type VocabularySettings = ForwardSettings & { readonly temperature: number };
+
 /** @internal Log-prob of every response token, in the rows of the responses. */
-export async function responseLogProbs(
+export function responseLogProbs(
   model: TrainableModel,
   sequences: Sequences,
-  { budget, temperature }: ForwardSettings & { readonly temperature: number },
+  settings: VocabularySettings,
 ): Promise<Ragged<Float32Array>> {
-  return collect(sequences, budget, async ({ batch, reads, targets }) => {
-    const pass = await model.forward(batch, { keep: "nothing" });
-    return (await pass.logProbs(reads, targets, { temperature })).logProbs;
-  });
+  return overVocabulary(model, sequences, settings, "logProbs");
 }
 
 /** @internal Sum of the squared probabilities of every distribution that a response token was drawn from. */
-export async function responseSumSquaredProbs(
+export function responseSumSquaredProbs(
   model: TrainableModel,
   sequences: Sequences,
-  { budget, temperature }: ForwardSettings & { readonly temperature: number },
+  settings: VocabularySettings,
+): Promise<Ragged<Float32Array>> {
+  return overVocabulary(model, sequences, settings, "sumSquaredProbs");
+}
+
+function overVocabulary(
+  model: TrainableModel,
+  sequences: Sequences,
+  { budget, temperature }: VocabularySettings,
+  output: "logProbs" | "sumSquaredProbs",
 ): Promise<Ragged<Float32Array>> {
   return collect(sequences, budget, async ({ batch, reads, targets }) => {
     const pass = await model.forward(batch, { keep: "nothing" });
-    return (await pass.logProbs(reads, targets, { temperature, sumSquaredProbs: true })).sumSquaredProbs!;
+    const options = { temperature, sumSquaredProbs: output === "sumSquaredProbs" };
+    return (await pass.logProbs(reads, targets, options))[output]!;
   });
 }
 
