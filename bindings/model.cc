@@ -1,6 +1,7 @@
 #include "minform/model.h"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -151,8 +152,15 @@ Napi::Value readoutBackward(const Napi::CallbackInfo& info) {
   });
 }
 
+// An array that JavaScript and a job use at the same time.
+template <class T>
+std::atomic<T>* shared(T* array) {
+  static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free);
+  return reinterpret_cast<std::atomic<T>*>(array);
+}
+
 // (engine, parameters x5, head, promptIds, promptOffsets, promptOf, sampleOf, seed (two words), temperature, topK,
-// topP, minP, stops, maxTokens, batch, tokens, logProbs, lengths, stopped) -> job
+// topP, minP, stops, maxTokens, batch, tokens, logProbs, lengths, stopped, ended?) -> job
 Napi::Value generate(const Napi::CallbackInfo& info) {
   const Args args(info);
   const EngineHandle engine = engineOf(args, 0);
@@ -176,8 +184,9 @@ Napi::Value generate(const Napi::CallbackInfo& info) {
   request.head = headWeight(args, 6, shape);
   request.tokens = args.array<int32_t>(19, rows * request.maxTokens);
   request.logProbs = args.array<float>(20, rows * request.maxTokens);
-  request.lengths = args.array<int32_t>(21, rows);
+  request.lengths = shared(args.array<int32_t>(21, rows));
   request.stopped = args.array<uint8_t>(22, rows);
+  request.ended = shared(args.optionalArray<uint8_t>(23, rows));
   return PromiseWorkers::start(info, [=](const CancelFlag& cancelled) {
     Generation<float> whole = request;
     whole.prompts = prompts.rows();

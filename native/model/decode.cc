@@ -230,15 +230,19 @@ class Decoding {
     const int64_t at = row.index * request_.maxTokens + row.written++;
     request_.tokens[at] = row.last;
     request_.logProbs[at] = logProb;
+    request_.lengths[row.index].store(static_cast<int32_t>(row.written), std::memory_order_release);
     const int32_t* end = request_.stops + request_.stopCount;
     const bool stopped = std::find(request_.stops, end, row.last) != end;
-    if (!stopped && row.written < request_.maxTokens) {
+    if (!stopped && !isEnded(row) && row.written < request_.maxTokens) {
       active_.push_back(row);
       return;
     }
-    request_.lengths[row.index] = static_cast<int32_t>(row.written);
     request_.stopped[row.index] = stopped ? 1 : 0;
     free_.push_back(row.slot);
+  }
+
+  bool isEnded(const Row& row) const {
+    return request_.ended != nullptr && request_.ended[row.index].load(std::memory_order_relaxed) != 0;
   }
 
   static constexpr Element kElement = sizeof(T) == sizeof(double) ? Element::float64 : Element::float32;

@@ -122,18 +122,21 @@ static void batching() {
 }
 
 struct Written {
-  std::vector<int32_t> tokens, lengths;
+  std::vector<int32_t> tokens;
+  std::vector<std::atomic<int32_t>> lengths;
   std::vector<float> logProbs;
   std::vector<uint8_t> stopped;
 };
 
 static Written write(Toy<float>& toy, const Batch& prompts, const std::vector<int32_t>& promptOf,
                      const std::vector<int32_t>& sampleOf, int64_t maxTokens, int64_t batch,
-                     const SamplingRule& rule = {.8, 0, 1, 0}, uint64_t seed = 5, int64_t stopCount = 1) {
+                     const SamplingRule& rule = {.8, 0, 1, 0}, uint64_t seed = 5, int64_t stopCount = 1,
+                     const std::atomic<uint8_t>* ended = nullptr) {
   const auto rows = static_cast<int64_t>(promptOf.size());
-  Written out{
-      std::vector<int32_t>(static_cast<size_t>(rows * maxTokens), -1), std::vector<int32_t>(static_cast<size_t>(rows)),
-      std::vector<float>(static_cast<size_t>(rows * maxTokens)), std::vector<uint8_t>(static_cast<size_t>(rows))};
+  Written out{std::vector<int32_t>(static_cast<size_t>(rows * maxTokens), -1),
+              std::vector<std::atomic<int32_t>>(static_cast<size_t>(rows)),
+              std::vector<float>(static_cast<size_t>(rows * maxTokens)),
+              std::vector<uint8_t>(static_cast<size_t>(rows))};
   const int32_t stop = 3;
   const Generation<float> request{prompts.rows(),
                                   prompts.ids.data(),
@@ -150,7 +153,8 @@ static Written write(Toy<float>& toy, const Batch& prompts, const std::vector<in
                                   out.tokens.data(),
                                   out.logProbs.data(),
                                   out.lengths.data(),
-                                  out.stopped.data()};
+                                  out.stopped.data(),
+                                  ended};
   CHECK(toy.engine.generate(toy.parameters, request, kGo) == kOk);
   return out;
 }
@@ -210,6 +214,28 @@ static void generationIsPerRow() {
   CHECK(same(greedy.tokens, write(toy, prompts, {0, 0}, {0, 1}, 20, 2, {3, 0, 1, 1}).tokens));
 }
 
+// A row that is ended by its flag writes the token under way and leaves its slot to the next; no other row changes.
+static void endedRows() {
+  Toy<float> toy;
+  const Batch prompts({4, 9}, toy.shape.vocabulary);
+  const std::vector<int32_t> promptOf{0, 0, 1, 0, 1}, sampleOf{0, 1, 0, 2, 1};
+  const int64_t maxTokens = 20;
+  const SamplingRule rule{.8, 0, 1, 0};
+  const Written whole = write(toy, prompts, promptOf, sampleOf, maxTokens, 2, rule, 5, 0);
+  std::vector<std::atomic<uint8_t>> ended(promptOf.size());
+  ended[1] = ended[2] = 1;
+  const Written part = write(toy, prompts, promptOf, sampleOf, maxTokens, 2, rule, 5, 0, ended.data());
+  for (size_t row = 0; row < promptOf.size(); row++) {
+    const int64_t written = ended[row] == 1 ? 1 : maxTokens;
+    CHECK(part.lengths[row] == written && part.stopped[row] == 0);
+    for (int64_t i = 0; i < maxTokens; i++) {
+      const size_t at = row * static_cast<size_t>(maxTokens) + static_cast<size_t>(i);
+      CHECK(part.tokens[at] == (i < written ? whole.tokens[at] : -1));
+      CHECK(part.logProbs[at] == (i < written ? whole.logProbs[at] : 0));
+    }
+  }
+}
+
 int main() {
   centralDifferences({});
   ToyOptions plain;
@@ -227,5 +253,6 @@ int main() {
   onPolicy(plain);
   onPolicy(adapted);
   generationIsPerRow();
+  endedRows();
   return checkResult();
 }

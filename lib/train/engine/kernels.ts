@@ -103,6 +103,7 @@ export interface ModelKernels {
       logProbs: Float32Array,
       lengths: Int32Array,
       stopped: Uint8Array,
+      ended: Uint8Array | null,
     ]
   ): NativeJob;
 }

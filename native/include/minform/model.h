@@ -5,6 +5,7 @@
 // number of readers of the hidden states, then their gradients, then backward.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -88,11 +89,14 @@ struct Generation {
   int64_t batch;      // rows at a time
   LinearWeight<T> head;
   // Results, [rows, maxTokens] and [rows]. A token's log-prob is that of the whole distribution at the temperature (at
-  // 1 for temperature 0).
+  // 1 for temperature 0). Lengths start at 0 and grow while rows are written: another thread may read tokens up to
+  // them.
   int32_t* tokens;
   T* logProbs;
-  int32_t* lengths;
+  std::atomic<int32_t>* lengths;
   uint8_t* stopped;  // 1: the last token is one of stops
+  // By row, or null. Another thread sets what is 0 to 1, and the row ends after the token under way.
+  const std::atomic<uint8_t>* ended;
 };
 
 template <class T>

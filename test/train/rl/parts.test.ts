@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadPrm } from "../../../lib/prm/index.ts";
-import { ragged, row } from "../../../lib/ragged.ts";
+import { ragged } from "../../../lib/ragged.ts";
 import { arithmeticCodec as codec } from "../../../lib/train/arithmetic/codec.ts";
 import { parseTrainConfig } from "../../../lib/train/config/index.ts";
 import type { PromptRow } from "../../../lib/train/data/prompts.ts";
 import { openScorer } from "../../../lib/train/prm/scorer.ts";
-import { cutAtTexts } from "../../../lib/train/rl/generator.ts";
 import { leftOut } from "../../../lib/train/rl/mask.ts";
 import { MiniBatchCount, miniBatches } from "../../../lib/train/rl/mini-batches.ts";
 import { prmScorer } from "../../../lib/train/rl/prm-scorer.ts";
@@ -26,23 +25,6 @@ const prompt = (id: string, length: number): PromptRow => ({
 });
 
 describe("responses", () => {
-  it("end at the first token that completes a stop text", () => {
-    const rows = [ids("1+2=3\n\n\\boxed{3}"), ids("1+2"), ids("=")];
-    const drawn = {
-      tokens: ragged(rows, "int32"),
-      logProbs: ragged(
-        rows.map((one) => one.map((_, i) => -i)),
-        "float32",
-      ),
-      stopped: Uint8Array.of(0, 0, 1),
-    };
-    const { tokens, logProbs, stopped } = cutAtTexts(drawn, ["=3", "}"], codec);
-    expect(Array.from(tokens.offsets)).toEqual([0, 5, 8, 9]);
-    expect(codec.decode(row(tokens, 0))).toBe("1+2=3");
-    expect(Array.from(row(logProbs, 0), (x) => x + 0)).toEqual([0, -1, -2, -3, -4]);
-    expect(Array.from(stopped)).toEqual([1, 0, 1]);
-  });
-
   it("have steps that end on tokens whose text ends with the separator", () => {
     const eos = codec.eosId!;
     const tokens = ragged([[...ids("1+2=3\n\n3=3\n\n"), eos], ids("1+2=3\n\n3"), ids("1\n\n")], "int32");
