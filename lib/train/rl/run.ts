@@ -51,7 +51,7 @@ export class Run {
     const last = this.files.latest<RunState>();
     if (last === undefined) {
       if (!this.parts.config.eval.before) return;
-      this.before = this.after = await evaluate(this.parts);
+      this.before = this.after = await named(0, () => evaluate(this.parts));
       if (Object.keys(this.before).length > 0) await this.log(0, this.before);
       return;
     }
@@ -69,7 +69,7 @@ export class Run {
     this.step = step;
     const isLast = step === config.steps || this.ended !== null;
     if (isLast || due(step, config.eval.every)) {
-      const measured = await evaluate(this.parts);
+      const measured = await named(step, () => evaluate(this.parts));
       this.after = measured;
       if (Object.keys(this.before).length === 0) this.before = measured;
       Object.assign(result.metrics, measured);
