@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { MinformError } from "../../errors.ts";
 import type { Json, RunFolder } from "../run/folder.ts";
+import { named } from "../run/named.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Parts } from "./parts.ts";
 import {
@@ -128,13 +128,3 @@ export class Run {
 }
 
 const due = (step: number, every: number): boolean => every > 0 && step % every === 0;
-
-// The error's kind and code stay.
-async function named<T>(step: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof MinformError) error.message = `step ${step}: ${error.message}`;
-    throw error;
-  }
-}

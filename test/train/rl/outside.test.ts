@@ -1,4 +1,4 @@
-// Rewards from outside are checked where they come in, in training and in evaluation: nothing is learnt from nonsense.
+// Responses and rewards from outside are checked where they come in, in training and in evaluation: nothing is learnt from nonsense.
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type RewardFunction, trainRl, type TrainHooks } from "../../../lib/train/rl/index.ts";
@@ -78,4 +78,34 @@ it.each(
   const fault = await faultOf("function", { reward }, before);
   expect(fault).toMatch(message);
   expect(fault).toContain(` ${step}: `);
+});
+
+it("a generator that gives other than n responses per prompt", async () => {
+  const few: TrainHooks["generator"] = () => ({
+    exact: false,
+    generate: async () => ({
+      tokens: { data: Int32Array.of(9), offsets: Int32Array.of(0, 1) },
+      logProbs: { data: Float32Array.of(-1), offsets: Int32Array.of(0, 1) },
+      stopped: Uint8Array.of(1),
+    }),
+  });
+  const fault = await faultOf("function", { reward: digits, generator: few }, false);
+  expect(fault).toMatch(/ERR_SHAPE step 1: generator\.tokens: expected 12 responses, got 1/);
+});
+
+it("an empty response has no lowest step in the evaluation", async () => {
+  const mixed: TrainHooks["generator"] = () => ({
+    exact: false,
+    async generate({ prompts, n }) {
+      const rows = prompts.length * n;
+      const offsets = Int32Array.from({ length: rows + 1 }, (_, row) => Math.floor(row / 2));
+      const tokens = { data: new Int32Array(offsets[rows]!).fill(9), offsets };
+      const logProbs = { data: new Float32Array(offsets[rows]!).fill(-1), offsets };
+      return { tokens, logProbs, stopped: new Uint8Array(rows).fill(1) };
+    },
+  });
+  const config = tiny(base, { steps: 1, reward: { mode: "prm" } });
+  const hooks = { scorer: parityScorer, generator: mixed };
+  const { before } = await trainRl(config, { folder: join(root, `run-${runs++}`), hooks });
+  expect(before["eval/prm"]).toBeCloseTo(0.8, 6);
 });
