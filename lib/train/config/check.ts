@@ -46,6 +46,12 @@ const RULES: readonly Rule[] = [
     broken: ({ kl }) => kl.controller === "adaptive" && kl.coefficient === 0,
     says: () => "kl.coefficient: expected more than 0 for the adaptive controller, got 0",
   },
+  {
+    // Beyond it the factor could become negative.
+    broken: ({ kl, rollout }) => kl.controller === "adaptive" && 5 * kl.horizon < rollout.prompts * rollout.n,
+    says: ({ kl, rollout }) =>
+      `kl.horizon: expected at least a fifth of the ${rollout.prompts * rollout.n} responses of a step, got ${kl.horizon}`,
+  },
 ];
 
 /** @internal Throws for keys that do not go together. */

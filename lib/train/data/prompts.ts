@@ -1,5 +1,5 @@
 import { InputError } from "../../errors.ts";
-import { assertCount } from "../../validate.ts";
+import { assertCount, describe } from "../../validate.ts";
 import { promptOf } from "../arithmetic/problem.ts";
 import { type Split, SPLITS, splitProblem } from "../arithmetic/split.ts";
 import { promptIds, type TextCodec } from "../text/codec.ts";
@@ -24,7 +24,7 @@ export interface PromptRow {
 export interface PromptKeys {
   /** Text, or chat turns. Default: `prompt`, `problem` or `question`. */
   readonly prompt?: string;
-  /** Text or number. Default: `answer`, `final_answer`, `gt` or `reward_model.ground_truth`. */
+  /** Text, a number, or a list of them. Default: `answer`, `final_answer`, `gt` or `reward_model.ground_truth`. */
   readonly answer?: string;
   /** Text or number. Default: `id`, `unique_id`; without, rows are numbered from 0. */
   readonly id?: string;
@@ -49,8 +49,8 @@ const MADE = 2048;
  * Reads prompts: a JSONL, JSON or parquet file, or `arithmetic:train` and `arithmetic:held-out`, sets of problems of the
  * embedded task that share no prompt; a problem's level is its number of terms.
  *
- * @throws {@link InputError} `ERR_INPUT` naming file and line of a row that has no prompt, an empty one, or an id that
- * another row has; {@link ArgumentError}
+ * @throws {@link InputError} `ERR_INPUT` naming file and line of a row that has no prompt, an empty one, an answer that
+ * is an object or has more digits than a JSON number keeps, or an id that another row has; {@link ArgumentError}
  */
 export async function readPrompts(
   source: string,
@@ -77,19 +77,41 @@ function readRow({ row }: PlacedRow, index: number, codec: TextCodec, keys: Prom
   const { text, ids } = readPrompt(firstOf(row, names), codec, names);
   if (ids.length === 0)
     throw new InputError("ERR_INPUT", `expected a prompt of at least one token at ${names.join(" or ")}`);
-  const answer = firstOf(
+  const answer = plainAt(
     row,
     keys.answer === undefined ? ["answer", "final_answer", "gt", "reward_model.ground_truth"] : [keys.answer],
   );
-  const id = firstOf(row, keys.id === undefined ? ["id", "unique_id"] : [keys.id]);
+  const id = plainAt(row, keys.id === undefined ? ["id", "unique_id"] : [keys.id]);
   const level = readLevel(firstOf(row, [keys.level ?? "level"]));
   return {
-    id: id === undefined ? String(index) : String(id),
+    id: id ?? String(index),
     text,
     ids,
-    answer: answer === undefined ? null : String(answer),
+    answer: answer ?? null,
     ...(level === undefined ? {} : { level }),
   };
+}
+
+// A list is of answers that are right together, as `minform eval` has it.
+function plainAt(row: PlacedRow["row"], names: readonly string[]): string | undefined {
+  const value = firstOf(row, names);
+  const plain = (one: unknown) => plainText(one, names);
+  return Array.isArray(value) && value.length > 0
+    ? value.map(plain).join(", ")
+    : value === undefined
+      ? undefined
+      : plain(value);
+}
+
+// What has no such text, or lost digits when it was read, would be a wrong answer that looks like one.
+function plainText(value: unknown, names: readonly string[]): string {
+  if (typeof value === "string") return value;
+  const isWhole = typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
+  if (isWhole && ["number", "bigint", "boolean"].includes(typeof value)) return String(value);
+  throw new InputError(
+    "ERR_INPUT",
+    `expected text or a number of at most 15 digits at ${names.join(" or ")}, got ${describe(value)}`,
+  );
 }
 
 function readLevel(value: unknown): number | undefined {

@@ -151,7 +151,8 @@ export class TrainableModel {
     assertOneOf(keep, "keep", KEEP);
     this.checkRows(batch, "batch", 0);
     const pass = new Pass(this.owner(), batch.data.length, keep !== "nothing");
-    this.current = undefined;
+    // From the call on: what is called next runs next, and a pass that it ends must not come back when this one is done.
+    this.current = pass;
     await runJob(signal, () =>
       addon().model.forward(
         this.native,
@@ -161,7 +162,6 @@ export class TrainableModel {
         KEEP.indexOf(keep),
       ),
     );
-    this.current = pass;
     return pass;
   }
 

@@ -79,6 +79,8 @@ export interface BackwardInput {
  * model holds one pass at a time: the next forward, a generation or `backward` ends it.
  */
 export class Pass {
+  private isGoingBack = false;
+
   /** @internal */
   constructor(
     private readonly owner: PassOwner,
@@ -163,7 +165,8 @@ export class Pass {
    *
    * @param input - what the loss says about the outputs of this pass
    * @throws {@link ArgumentError}; {@link NumericError} `ERR_NOT_FINITE` for an upstream gradient that is NaN or
-   * infinite, before anything is changed; {@link ModelError} `ERR_CLOSED`
+   * infinite, before anything is changed; {@link ModelError} `ERR_CLOSED`, also when another forward, generation or
+   * change of what trains comes in between: gradients are then incomplete and must be cleared
    */
   async backward(input: BackwardInput): Promise<void> {
     if (!this.kept) {
@@ -189,8 +192,10 @@ export class Pass {
       this.check(reads);
       checkGradient(grad, `readouts[${i}].grad`, reads.length * this.owner.readout(head).outputs);
     }
+    this.isGoingBack = true;
     for (const one of logProbs) await this.logProbsBackward(one, signal);
     for (const { head, reads, grad } of readouts) {
+      this.checkCurrent();
       await runJob(signal, () =>
         addon().model.readoutBackward(
           this.owner.native,
@@ -200,6 +205,7 @@ export class Pass {
         ),
       );
     }
+    this.checkCurrent();
     if (this.owner.backboneTrainable) {
       await runJob(signal, () => addon().model.backward(this.owner.native, ...this.owner.parameters()));
     }
@@ -210,6 +216,7 @@ export class Pass {
     { of, gradLogProbs, gradEntropy }: NonNullable<BackwardInput["logProbs"]>[number],
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    this.checkCurrent();
     const head = this.owner.head();
     const status = await runJob(signal, () =>
       addon().model.logProbsBackward(
@@ -234,14 +241,18 @@ export class Pass {
   }
 
   private check(reads: Int32Array): void {
-    if (!this.owner.isCurrent(this)) {
-      throw new ModelError(
-        "ERR_CLOSED",
-        "the pass has ended: a later forward, generate or backward took its place",
-      );
-    }
+    if (this.isGoingBack) throw new ModelError("ERR_CLOSED", "the pass has ended: backward was called");
+    this.checkCurrent();
     checkIndices(reads, "reads", this.tokens);
     if (reads.length === 0) throw new ArgumentError("ERR_SHAPE", "reads: expected at least one, got 0");
+  }
+
+  private checkCurrent(): void {
+    if (this.owner.isCurrent(this)) return;
+    throw new ModelError(
+      "ERR_CLOSED",
+      "the pass has ended: a later forward, generate or backward took its place",
+    );
   }
 }
 

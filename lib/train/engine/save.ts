@@ -1,14 +1,19 @@
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Family, parseConfig } from "../../model/config.ts";
+import { InputError } from "../../errors.ts";
+import { type Family, type ModelConfig, parseConfig } from "../../model/config.ts";
 import type { EngineHeads } from "./heads.ts";
 import type { TrainableModel } from "./model.ts";
 import { writeWhole } from "../../atomic-file.ts";
+import { firstDifference } from "../run/difference.ts";
 import { writeTensors } from "./tensor-file.ts";
 
 /** What goes with the weights. */
 export interface SaveOptions {
-  /** config.json as an object; sizes must be the model's. Architecture, dtype and labels are set to what is saved. */
+  /**
+   * config.json as an object; what it says of the layers must be the model's. Architecture, dtype, labels and the number
+   * of key heads are set to what is saved.
+   */
   readonly config: Readonly<Record<string, unknown>>;
   /** A folder whose tokenizer and generation files are copied. */
   readonly tokenizerFrom?: string;
@@ -29,8 +34,8 @@ const CLASSES: Record<Family, string> = {
  * @throws {@link InputError} `ERR_INPUT` when a file cannot be written, or the config is not the model's
  */
 export async function saveModel(model: TrainableModel, folder: string, options: SaveOptions): Promise<void> {
-  const config = savedConfig(options.config, model.config.family, model.heads);
-  parseConfig(config, join(folder, "config.json"));
+  const config = savedConfig(options.config, model.config, model.heads);
+  assertOwn(config, model.config, join(folder, "config.json"));
   await mkdir(folder, { recursive: true });
   writeTensors(join(folder, "model.safetensors"), model.parameters.values());
   if (options.tokenizerFrom !== undefined) await copyTokenizer(options.tokenizerFrom, folder);
@@ -39,7 +44,7 @@ export async function saveModel(model: TrainableModel, folder: string, options: 
 
 function savedConfig(
   given: Readonly<Record<string, unknown>>,
-  family: Family,
+  { family, kvHeads }: ModelConfig,
   heads: EngineHeads,
 ): Record<string, unknown> {
   const { torch_dtype: _, dtype: __, ...rest } = given;
@@ -49,7 +54,20 @@ function savedConfig(
     id2label: Object.fromEntries(Array.from({ length: classifier.classes }, (_, i) => [i, `LABEL_${i}`])),
     label2id: Object.fromEntries(Array.from({ length: classifier.classes }, (_, i) => [`LABEL_${i}`, i])),
   };
-  return { ...rest, ...labels, architectures: [CLASSES[family] + task], dtype: "float32" };
+  // Without the number other readers do not agree on what it is.
+  const settled = { num_key_value_heads: kvHeads, dtype: "float32" };
+  return { ...rest, ...labels, ...settled, architectures: [CLASSES[family] + task] };
+}
+
+function assertOwn(config: Record<string, unknown>, own: ModelConfig, path: string): void {
+  const { architecture } = own; // says what is saved, not what the layers are
+  const difference = firstDifference(own, { ...parseConfig(config, path), architecture });
+  if (difference === undefined) return;
+  const { key, before, after } = difference;
+  throw new InputError(
+    "ERR_INPUT",
+    `${path}: expected the config of the model: ${key} is ${JSON.stringify(before)}, the config says ${JSON.stringify(after)}`,
+  );
 }
 
 // Whatever a tokenizer may consist of, and nothing that describes weights.

@@ -12,7 +12,7 @@ const STREAM = 2 ** 32;
 /**
  * @internal Metrics on the held-out prompts: `eval/pass@1/greedy` and `/sampled` (or `eval/reward/...` where a function
  * rewards), and of the sampled responses `eval/steps`, `eval/tokens`, `eval/clip_ratio`, `eval/prm` (mean over responses
- * of the lowest step reward, wherever there is a PRM) and `eval/kl` (mean over responses of the sum of log-ratios to the
+ * with a step of the lowest step reward, wherever there is a PRM) and `eval/kl` (mean over responses of the sum of log-ratios to the
  * reference policy).
  */
 export async function evaluate(parts: Parts): Promise<Record<string, number>> {
@@ -78,9 +78,9 @@ function resultOf(how: string, { verified, tokens }: Rewards): Record<string, nu
 
 function lowestStep({ steps }: Rewards): Record<string, number> {
   if (steps === undefined) return {};
-  return {
-    "eval/prm": meanOf(rowsOf(steps.offsets, (from, to) => Math.min(...steps.data.subarray(from, to)))),
-  };
+  const lowest = rowsOf(steps.offsets, (from, to) => Math.min(...steps.data.subarray(from, to)));
+  const mean = meanOf(lowest.filter((value) => value !== Infinity)); // of no step
+  return Number.isNaN(mean) ? {} : { "eval/prm": mean };
 }
 
 async function divergence(

@@ -1,5 +1,6 @@
-import { InputError } from "../../errors.ts";
-import { type Ragged, raggedOffsets } from "../../ragged.ts";
+import { InputError, NumericError } from "../../errors.ts";
+import type { Ragged } from "../../ragged.ts";
+import { assertRagged, assertSameRows } from "../../validate.ts";
 import type { RewardFunction as AnswerReward } from "../../verify/index.ts";
 import type { StepScorer } from "../prm/scorer.ts";
 import type { TextCodec } from "../text/codec.ts";
@@ -67,7 +68,27 @@ async function scoreSteps(
       .map((end) => prompt + end);
     return { ids, ends, prompt };
   });
-  return scorer.score(rows);
+  const rewards = await scorer.score(rows);
+  assertRagged(rewards, "scorer", ["Float32Array"]);
+  assertSameRows(rewards.offsets, "scorer", stepEnds.offsets, "the steps");
+  for (let row = 0; row < rows.length; row++) {
+    assertFinite(
+      rewards.data.subarray(rewards.offsets[row], rewards.offsets[row + 1]),
+      "scorer",
+      row,
+      "step",
+    );
+  }
+  return rewards;
+}
+
+function assertFinite(values: ArrayLike<number>, name: string, row: number, what: string): void {
+  const bad = Array.prototype.findIndex.call(values, (value) => !Number.isFinite(value));
+  if (bad < 0) return;
+  throw new NumericError(
+    "ERR_NOT_FINITE",
+    `${name}: expected a finite reward for ${what} ${bad} of response ${row}, got ${values[bad]}`,
+  );
 }
 
 async function verifyAnswers(
@@ -91,28 +112,40 @@ async function callFunction(
 ): Promise<{ tokens: Ragged<Float32Array>; verified: Float32Array }> {
   const { offsets } = rollouts.tokens;
   const rows = offsets.length - 1;
-  const { rewards, verified } = await own(rollouts, { codec });
-  if (rewards.length !== rows || (verified !== undefined && verified.length !== rows)) {
+  const { rewards, verified } = (await own(rollouts, { codec })) ?? {};
+  if (rewards?.length !== rows || (verified !== undefined && verified.length !== rows)) {
     throw new InputError(
       "ERR_INPUT",
-      `reward.function: expected ${rows} results, one per response, got ${rewards.length}` +
+      `reward.function: expected ${rows} results, one per response, got ${rewards?.length ?? "none"}` +
         (verified === undefined ? "" : ` and ${verified.length} verified`),
     );
   }
   const data = new Float32Array(offsets[rows]!);
   rewards.forEach((values, row) => {
     const length = offsets[row + 1]! - offsets[row]!;
-    if (values.length === 1 && length > 0) data[offsets[row + 1]! - 1] = values[0]!;
-    else if (values.length === length) data.set(values, offsets[row]!);
-    else {
+    if (values.length !== 1 && values.length !== length) {
       throw new InputError(
         "ERR_INPUT",
         `reward.function: expected 1 or ${length} rewards for response ${row}, got ${values.length}`,
       );
     }
+    assertFinite(values, "reward.function", row, "token");
+    if (values.length === length) data.set(values, offsets[row]!);
+    else if (length > 0) data[offsets[row + 1]! - 1] = values[0]!;
   });
   return {
-    tokens: { data, offsets: raggedOffsets(rewards.map((_, row) => offsets[row + 1]! - offsets[row]!)) },
-    verified: verified === undefined ? new Float32Array(rows).fill(Number.NaN) : Float32Array.from(verified),
+    tokens: { data, offsets },
+    verified: verified === undefined ? new Float32Array(rows).fill(Number.NaN) : checkVerified(verified),
   };
+}
+
+// The curriculum counts them, and what is no number would count as 0.
+function checkVerified(verified: ArrayLike<number>): Float32Array {
+  return Float32Array.from(verified, (value, row) => {
+    if (value === 0 || value === 1 || Number.isNaN(value)) return value;
+    throw new InputError(
+      "ERR_INPUT",
+      `reward.function: expected 1, 0 or NaN as verified of response ${row}, got ${String(value)}`,
+    );
+  });
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { MinformError } from "../../errors.ts";
 import type { Json, RunFolder } from "../run/folder.ts";
+import { named } from "../run/named.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Parts } from "./parts.ts";
 import {
@@ -51,7 +51,7 @@ export class Run {
     const last = this.files.latest<RunState>();
     if (last === undefined) {
       if (!this.parts.config.eval.before) return;
-      this.before = this.after = await evaluate(this.parts);
+      this.before = this.after = await named(0, () => evaluate(this.parts));
       if (Object.keys(this.before).length > 0) await this.log(0, this.before);
       return;
     }
@@ -69,7 +69,7 @@ export class Run {
     this.step = step;
     const isLast = step === config.steps || this.ended !== null;
     if (isLast || due(step, config.eval.every)) {
-      const measured = await evaluate(this.parts);
+      const measured = await named(step, () => evaluate(this.parts));
       this.after = measured;
       if (Object.keys(this.before).length === 0) this.before = measured;
       Object.assign(result.metrics, measured);
@@ -128,13 +128,3 @@ export class Run {
 }
 
 const due = (step: number, every: number): boolean => every > 0 && step % every === 0;
-
-// The error's kind and code stay.
-async function named<T>(step: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof MinformError) error.message = `step ${step}: ${error.message}`;
-    throw error;
-  }
-}

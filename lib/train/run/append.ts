@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync, fstatSync } from "node:fs";
 import { InputError } from "../../errors.ts";
 
-/** @internal A JSONL file that grows line by line and can be cut back to where it once was. */
+/** @internal A JSONL file that grows line by line and can be cut back to where it once was. It has one writer. */
 export class LineFile {
   readonly #path: string;
   readonly #file: number;
@@ -35,8 +35,13 @@ export class LineFile {
     return this.#length;
   }
 
-  /** Appends a line. */
+  /**
+   * Appends a line.
+   *
+   * @throws {@link InputError} `ERR_INPUT` when it cannot be written, or another run has written to the file or cut it
+   */
   append(value: unknown): void {
+    this.#assertOwn();
     const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
     try {
       for (let done = 0; done < bytes.length; ) {
@@ -48,8 +53,9 @@ export class LineFile {
     this.#length += bytes.length;
   }
 
-  /** Brings the lines to the disk. */
+  /** Brings the lines to the disk. Throws as {@link LineFile.append}. */
   flush(): void {
+    this.#assertOwn();
     try {
       fsyncSync(this.#file);
     } catch (cause) {
@@ -59,6 +65,16 @@ export class LineFile {
 
   close(): void {
     closeSync(this.#file);
+  }
+
+  // A lock would outlive a run that was killed. A foreign line shows before the next one of ours.
+  #assertOwn(): void {
+    const { size } = fstatSync(this.#file);
+    if (size === this.#length) return;
+    throw new InputError(
+      "ERR_INPUT",
+      `${this.#path}: expected the ${this.#length} bytes of this run, got ${size}: another process works in the folder`,
+    );
   }
 
   #failed(what: string, cause: unknown): InputError {

@@ -76,7 +76,7 @@ export class RunFolder {
    * Opens the folder, which is made when missing.
    *
    * @throws {@link InputError} `ERR_INPUT` when there is a run in it and `resume` is false, when that run has another
-   * config (the message names the key), when a file cannot be written; {@link ArgumentError}
+   * config (the message names the key) or none, when a file cannot be written; {@link ArgumentError}
    */
   static async open(path: string, options: RunOptions): Promise<RunFolder> {
     const { keep = 2, resume = false } = options;
@@ -91,6 +91,8 @@ export class RunFolder {
         );
       }
       assertSameConfig(config, file);
+    } else if (readLatest(path) !== undefined) {
+      throw new InputError("ERR_INPUT", `${file}: expected the config of the run in the folder, found none`);
     } else {
       makeFolder(path);
       writeJson(file, config);
@@ -111,13 +113,17 @@ export class RunFolder {
     return (performance.now() - this.#began) / 1000;
   }
 
-  /** Appends a line to metrics.jsonl; numbers that are not finite are written as `null`. */
+  /**
+   * Appends a line to metrics.jsonl; numbers that are not finite are written as `null`.
+   *
+   * @throws {@link InputError} `ERR_INPUT` when it cannot be written, or another process works in the folder
+   */
   log(step: number, metrics: Readonly<Record<string, number>>): void {
     const row: MetricsRow = { step, phase: this.#phase, seconds: this.seconds, metrics };
     this.#files[METRICS].append(row);
   }
 
-  /** Appends rows to rollouts.jsonl, each with its step. */
+  /** Appends rows to rollouts.jsonl, each with its step. Throws as {@link RunFolder.log}. */
   rollouts(step: number, rows: readonly object[]): void {
     for (const row of rows) this.#files[ROLLOUTS].append({ step, ...row });
   }

@@ -1,4 +1,5 @@
 import type { RunFolder } from "./folder.ts";
+import { named } from "./named.ts";
 import type { PhaseOptions } from "./progress.ts";
 import { type LogConfig, openRunSinks } from "./sinks.ts";
 
@@ -35,7 +36,7 @@ export async function runSteps(
   const sink = openRunSinks(loop.config, run);
   try {
     for (let step = loop.from + 1; step <= steps; step++) {
-      const metrics = await loop.step(step);
+      const metrics = await named(step, () => loop.step(step));
       run.log(step, metrics);
       sink.log(step, metrics);
       onProgress?.({ phase, step, steps, metrics });

@@ -55,6 +55,10 @@ describe("a config", () => {
     [{ rollout: { n: 1 } }, /rollout\.n: expected at least 2/],
     [{ reward: { mode: "vr" }, online: { enabled: true } }, /online\.enabled/],
     [{ kl: { controller: "adaptive", coefficient: 0 } }, /kl\.coefficient/],
+    [
+      { kl: { controller: "adaptive", horizon: 100 } },
+      /kl\.horizon: expected at least a fifth of the 512 responses of a step, got 100/,
+    ],
   ])("names a value that is wrong: %j", (config, message) => {
     expect(faultOf(config)).toMatch(message);
   });

@@ -37,6 +37,11 @@ describe("readPrompts", () => {
     expect(row).toMatchObject({ text: "1+1=", answer: "2", level: 4 });
   });
 
+  it("takes a list of answers together, as an evaluation does", async () => {
+    const path = lines({ prompt: "1+1=", final_answer: ["2"] }, { prompt: "1+1=", final_answer: [2, "3"] });
+    expect((await readPrompts(path, codec)).map(({ answer }) => answer)).toEqual(["2", "2, 3"]);
+  });
+
   it.skipIf(digits === undefined)("reads parquet with chats through a chat template", async () => {
     const rows = await readPrompts(join(digits!, "train.parquet"), await openCodec(digits!), { limit: 3 });
     expect(rows.map(({ text, ids }) => [text, ids.length, ids.at(-1)])).toEqual([
@@ -73,6 +78,17 @@ describe("readPrompts", () => {
       ":1: the prompt is a chat, and the tokenizer has no chat template",
     ],
     [[{ prompt: "abc" }], ":1: text: expected digits"],
+    [
+      [{ prompt: "1+1=", answer: { a: 2 } }],
+      ":1: expected text or a number of at most 15 digits at answer or",
+    ],
+    [
+      [{ prompt: "1+1=", answer: ["2", null] }],
+      ":1: expected text or a number of at most 15 digits at answer or",
+    ],
+    [[{ prompt: "1+1=", answer: [] }], ":1: expected text or a number of at most 15 digits at answer or"],
+    [['{ "prompt": "1+1=", "answer": 12345678901234567890 }'], " got 12345678901234567000"],
+    [[{ prompt: "1+1=", id: {} }], ":1: expected text or a number of at most 15 digits at id or unique_id"],
     [[], ": has no rows"],
   ])("names file and line: %j", async (rows, message) => {
     const path = lines(...rows);

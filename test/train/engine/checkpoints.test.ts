@@ -1,5 +1,5 @@
 // The engine beside the inference graph of lib/model on the same files, and what it saves.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Head, openCheckpoint } from "../../../lib/model/index.ts";
@@ -119,6 +119,28 @@ describe("saving", () => {
     expect(readdirSync(to).sort()).toEqual(["config.json", "model.safetensors", "tokenizer.json"]);
     const again = await loadModel(saved, { heads });
     for (const [name, { data }] of model.parameters) expectSameBits(again.parameters.get(name)!.data, data);
+  });
+
+  test("a config of another model is an error that names the key", async () => {
+    const model = createModel(sizes("qwen2"), { heads: { lm: true } });
+    const to = join(folder, "other");
+    for (const [more, message] of [
+      [{ hidden_size: 48 }, /config\.json: expected the config of the model: hiddenSize is 24, .* says 48/],
+      [{ rope_theta: 10000 }, /rope\.theta is 1000, the config says 10000/],
+      [{ model_type: "llama" }, /family is "qwen2", the config says "llama"/],
+    ] as const) {
+      const config = { ...sizes("qwen2"), ...more };
+      await expect(saveModel(model, to, { config })).rejects.toThrow(message);
+    }
+    expect(existsSync(to)).toBe(false);
+  });
+
+  test("a config that does not say how many key heads there are is saved with their number", async () => {
+    const { num_key_value_heads: _, ...config } = sizes("qwen2");
+    const to = join(folder, "key-heads");
+    await saveModel(createModel(config, { heads: { lm: true } }), to, { config });
+    const saved = JSON.parse(readFileSync(join(to, "config.json"), "utf8"));
+    expect(saved.num_key_value_heads).toBe(4);
   });
 
   test("a head that is not stored starts fresh, an LM head that is not stored is an error", async () => {

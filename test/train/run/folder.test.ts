@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RunFolder, type RunOptions } from "../../../lib/train/run/index.ts";
@@ -82,6 +90,32 @@ describe("a run's folder", () => {
   });
 });
 
+describe("two in one folder", () => {
+  const opened = (path: string) => RunFolder.open(path, options({ resume: true }));
+
+  it("is an error for the one whose lines are cut off, before it writes another", async () => {
+    const path = fresh();
+    await runOf(path, 2, [2]);
+    using first = await opened(path);
+    first.log(3, { loss: 1 });
+    using second = await opened(path);
+    expect(() => first.log(4, { loss: 1 })).toThrow(/metrics\.jsonl: .* another process works in the folder/);
+    await expect(first.checkpoint(4, saveStep(4), {})).rejects.toThrow(/another process/);
+    second.log(3, { loss: 2 });
+    await second.checkpoint(3, saveStep(3), {});
+    expect(rowsOf(path, "metrics.jsonl").map(({ step }) => step)).toEqual([1, 2, 3]);
+  });
+
+  it("is an error for the one that logs after the other", async () => {
+    const path = fresh();
+    await runOf(path, 2, [2]);
+    using first = await opened(path);
+    using second = await opened(path);
+    second.rollouts(3, [{ id: "a" }]);
+    expect(() => first.rollouts(3, [{ id: "a" }])).toThrow(/rollouts\.jsonl: .* another process/);
+  });
+});
+
 describe("a checkpoint that fails", () => {
   it("leaves the last one as it was, and no trace", async () => {
     const path = fresh();
@@ -142,6 +176,16 @@ describe("opening", () => {
     expect(error.message).toContain(message);
   });
 
+  it.each([false, true])("refuses a checkpoint whose config is gone, resume %s", async (resume) => {
+    const path = fresh();
+    await runOf(path, 2, [2]);
+    rmSync(join(path, "config.json"));
+    const error = await rejection(() => RunFolder.open(path, options({ config: { seed: 9 }, resume })));
+    expect(error.message).toBe(
+      `${join(path, "config.json")}: expected the config of the run in the folder, found none`,
+    );
+  });
+
   it("refuses metrics that are shorter than the checkpoint says, and a checkpoint that is gone", async () => {
     const path = fresh();
     await runOf(path, 2, [2]);
@@ -149,7 +193,6 @@ describe("opening", () => {
     expect((await rejection(() => RunFolder.open(path, options({ resume: true })))).message).toMatch(
       /metrics\.jsonl: expected the \d+ bytes that the last checkpoint speaks of, got 0/,
     );
-    const { rmSync } = await import("node:fs");
     rmSync(join(path, "checkpoints"), { recursive: true });
     expect((await rejection(() => RunFolder.open(path, options({ resume: true })))).message).toMatch(
       /latest\.json: expected a checkpoint and its folder, got checkpoints\/step-000002/,

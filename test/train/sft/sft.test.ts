@@ -160,6 +160,15 @@ describe("trainSft", () => {
     expectSameRun(parts, whole);
   });
 
+  it("names the step when numbers are no longer finite, and the last checkpoint stays", async () => {
+    const folder = join(root, "overflow");
+    const config: SftConfig = { ...TINY, learningRate: 1e25, warmup: 0, checkpointEvery: 1 };
+    const error = await rejection(() => trainSft(config, { folder }));
+    expect(error.code).toBe("ERR_NOT_FINITE");
+    expect(error.message).toMatch(/^step 2: /);
+    expect(readdirSync(join(folder, "checkpoints"))).toEqual(["step-000001"]);
+  });
+
   it("gives a finished run again without a step", async () => {
     const folder = join(root, "again");
     const first = await trainSft({ ...TINY, steps: 2 }, { folder });
