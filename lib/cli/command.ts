@@ -13,7 +13,7 @@ import { register as addSft } from "./sft.ts";
 import { Interrupted } from "./signals.ts";
 import { register as addTrain } from "./train.ts";
 import { register as addTrainPrm } from "./train-prm.ts";
-import { printable } from "./printable.ts";
+import { printableLines } from "./printable.ts";
 import { packageVersion } from "./version.ts";
 
 const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -46,7 +46,8 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     return EXIT.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    process.stderr.write(`minform: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`minform: ${printableLines(message)}\n`);
     return error instanceof Interrupted ? error.exitCode : EXIT.failed;
   }
 }

@@ -52,6 +52,16 @@ describe("minform experiment", () => {
     expect(readFileSync(join(folder, "report.html"), "utf8")).toBe(page);
   });
 
+  it("names several faults on a line each, and control characters cannot steer the terminal", async () => {
+    const file = join(root, "faults.yaml");
+    writeFileSync(file, 'run: 1\n"runz\\e[31m": 2\n');
+    const { code, stderr } = await run("experiment", file, "--out-dir", join(root, "nothing"));
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n").length).toBeGreaterThan(2);
+    expect(stderr).toMatch(/^ +run: no such key; did you mean runs\?$/m);
+    expect(stderr).toContain("runz?[31m");
+  });
+
   it("checks all configs before it begins", async () => {
     const file = join(root, "wrong.yaml");
     writeFileSync(file, readFileSync(FILE, "utf8").replace("credit: sum", "credit: summ"));
