@@ -143,7 +143,7 @@ export class Pass {
    * Outputs of the classifier or value head for some tokens.
    *
    * @returns `[reads, outputs]`
-   * @throws as {@link Pass.logProbs}
+   * @throws as {@link Pass.logProbs}, `ERR_NOT_FINITE` for an output
    */
   async readout(
     head: "classifier" | "value",
@@ -156,7 +156,12 @@ export class Pass {
     await runJob(options.signal, () =>
       addon().model.readout(this.owner.native, ...readout.arguments(), reads, out),
     );
-    return out;
+    const bad = out.findIndex((value) => !Number.isFinite(value));
+    if (bad < 0) return out;
+    throw new NumericError(
+      "ERR_NOT_FINITE",
+      `readout: expected finite outputs, got ${out[bad]} at token ${reads[Math.floor(bad / readout.outputs)]}`,
+    );
   }
 
   /**

@@ -84,7 +84,8 @@ export async function trainPrm(given: PrmConfig, options: PhaseOptions): Promise
     const encoded = rows.map((row) => encodeSolution(row, codec, separatorId));
     return encoded.filter(({ ids }) => ids.length <= model.config.maxLength);
   };
-  const rows = encode(texts.rows).filter((row) => countLabels([row]) > 0);
+  const fitting = encode(texts.rows);
+  const rows = fitting.filter((row) => countLabels([row]) > 0);
   if (rows.length === 0)
     throw new InputError("ERR_INPUT", `${config.data}: no labelled solution fits the model`);
   const stages = await runStages(config, options, run, {
@@ -103,7 +104,7 @@ export async function trainPrm(given: PrmConfig, options: PhaseOptions): Promise
     head: width === undefined ? "token-classification" : "mlp",
   });
   writeWhole(join(folder, CONVENTION_FILE), `${JSON.stringify(convention, null, 2)}\n`);
-  return { model: folder, stages, rows: { used: rows.length, tooLong: texts.rows.length - rows.length } };
+  return { model: folder, stages, rows: { used: rows.length, tooLong: texts.rows.length - fitting.length } };
 }
 
 interface Training {

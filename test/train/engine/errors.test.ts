@@ -107,10 +107,13 @@ test("NaN: in upstream gradients nothing changes, in weights the row is named", 
   expect(await failure(() => pass.backward({ logProbs: [{ of, gradLogProbs }] }))).toMatch(
     /gradLogProbs: .* at 1, got NaN/,
   );
-  const broken = createModel(CONFIG, { heads: { lm: true } });
+  const broken = createModel(CONFIG, { heads: { lm: true, value: true } });
   broken.parameters.get("model.norm.weight")!.data[0] = Number.NaN;
   const bad = await broken.forward(batch);
   expect(await failure(() => bad.logProbs(reads, targets))).toMatch(/ERR_NOT_FINITE logProbs: .* token 0/);
+  expect(await failure(() => bad.readout("value", reads))).toMatch(
+    /ERR_NOT_FINITE readout: .* NaN at token 0/,
+  );
   expect(await failure(() => broken.generate(batch, { maxTokens: 2 }))).toMatch(
     /ERR_NOT_FINITE generate: .*prompt 0/,
   );

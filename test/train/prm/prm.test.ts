@@ -221,6 +221,29 @@ describe("trainPrm", () => {
   });
 });
 
+describe("trainPrm on rows of one's own", () => {
+  const rightWrong = { prompt: "1+1=", completions: ["2", "3"], labels: [true, false] };
+  const written = (name: string, ...rows: object[]) => {
+    const path = join(root, `${name}.jsonl`);
+    writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    return path;
+  };
+
+  it("does not call a solution without labels too long", async () => {
+    const data = written("part-labelled", rightWrong, { ...rightWrong, labels: [null, null] });
+    const { rows } = await trainPrm({ ...TINY, data }, { folder: join(root, "part-labelled") });
+    expect(rows).toEqual({ used: 1, tooLong: 0 });
+  });
+
+  it("does not measure a model that has overflown: the last stage ends in an error", async () => {
+    const data = written("overflow", rightWrong);
+    const config = { ...TINY, data, heldOut: data, all: { epochs: 1, batch: 10, learningRate: 1e30 } };
+    const error = await rejection(() => trainPrm(config, { folder: join(root, "overflow") }));
+    expect(error.code).toBe("ERR_NOT_FINITE");
+    expect(error.message).toMatch(/^step 2: readout: expected finite outputs, got NaN/);
+  });
+});
+
 describe("killed", () => {
   // 6 steps of the head and 6 of all weights, checkpoints after 3, 6, 9 and 12.
   it.each<[number, PrmConfig["training"]]>([
