@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, keep, section, share, text, whole } from "./fields.ts";
+import { choice, count, keep, section, share, text, whole } from "./fields.ts";
 import { training } from "./training.ts";
 
 /** @internal The policy to start from. */
@@ -78,8 +78,7 @@ export const rolloutSection = section(
       .optional()
       .describe("Token ids that end a response. Default: the tokenizer's end-of-sequence id."),
     batch: count().default(256).describe("Responses written at a time; bounds the memory of the cache."),
-    truncated: z
-      .enum(["keep", "mask", "fail"])
+    truncated: choice(["keep", "mask", "fail"])
       .default("keep")
       .describe(
         "Responses that reach maxTokens: `keep` treats them as any other; `mask` neither trains on them nor compares " +
