@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { choice, count, keep, section, share, text, whole } from "./fields.ts";
+import { isTemplate } from "../data/template.ts";
 import { training } from "./training.ts";
 
 /** @internal The policy to start from. */
@@ -27,6 +28,12 @@ export const dataSection = z
     promptKey: text()
       .optional()
       .describe("Key of the prompt, a text or chat turns. Default: `prompt`, `problem` or `question`."),
+    template: text()
+      .refine(isTemplate, "expected a text that holds {prompt} once")
+      .optional()
+      .describe(
+        "Text around every prompt that is a text, `{prompt}` in it once; chat turns have the chat template. Default: nothing.",
+      ),
     answerKey: text()
       .optional()
       .describe(
@@ -40,7 +47,10 @@ export const dataSection = z
       .describe("So many training prompts. Default: all of a file, 2048 of the embedded task."),
     maxPromptTokens: count()
       .default(1024)
-      .describe("Prompts longer than this are left out, and counted on stderr."),
+      .describe(
+        "Training prompts longer than this are left out, and counted on stderr; so are prompts, of the evaluation too, to " +
+          "which the model's context does not leave room for rollout.maxTokens.",
+      ),
     shuffle: z
       .boolean()
       .default(true)
