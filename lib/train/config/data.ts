@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { choice, count, keep, section, share, text, whole } from "./fields.ts";
-import { isTemplate } from "../data/template.ts";
+import { isTemplate, templateFault } from "../data/template.ts";
 import { training } from "./training.ts";
 
 /** @internal The policy to start from. */
@@ -29,7 +29,7 @@ export const dataSection = z
       .optional()
       .describe("Key of the prompt, a text or chat turns. Default: `prompt`, `problem` or `question`."),
     template: text()
-      .refine(isTemplate, "expected a text that holds {prompt} once")
+      .refine(isTemplate, { error: ({ input }) => templateFault(input) })
       .optional()
       .describe(
         "Text around every prompt that is a text, `{prompt}` in it once; chat turns have the chat template. Default: nothing.",

@@ -8,13 +8,15 @@ export function isTemplate(text: string): boolean {
   return text.split(PLACE).length === 2;
 }
 
+/** @internal What is wrong with what is no template. */
+export function templateFault(template: unknown): string {
+  return `expected a text that holds ${PLACE} once, got ${describe(template)}`;
+}
+
 /** @internal Throws for what is no template. */
 export function assertTemplate(template: unknown): asserts template is string {
   if (typeof template === "string" && isTemplate(template)) return;
-  throw new ArgumentError(
-    "ERR_ARGUMENT_VALUE",
-    `template: expected a text that holds ${PLACE} once, got ${describe(template)}`,
-  );
+  throw new ArgumentError("ERR_ARGUMENT_VALUE", `template: ${templateFault(template)}`);
 }
 
 /** @internal A template with the prompt in its place. */

@@ -69,7 +69,10 @@ describe("a config", () => {
       { model: { path: "m", training: { lora: { rank: 1, r: 2 } } } },
       /model\.training\.lora\.r: no such key$/,
     ],
-    [{ data: { train: "t", template: "Q:" } }, /data\.template: expected a text that holds \{prompt\} once/],
+    [
+      { data: { train: "t", template: "Q:" } },
+      /data\.template: expected a text that holds \{prompt\} once, got "Q:"$/,
+    ],
     [{ data: { train: "t", template: "{prompt}{prompt}" } }, /data\.template: expected a text/],
     [{ kl: { coefficient: "much" } }, /kl\.coefficient: .*number/],
     [{ actor: { miniBatch: 65 } }, /actor\.miniBatch: expected at most rollout\.prompts = 64, got 65/],
