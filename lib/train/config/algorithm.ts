@@ -1,6 +1,16 @@
 import * as z from "zod";
 import { SCHEDULES } from "../schedule.ts";
-import { count, microBatchTokens, nonNegative, positive, section, share, text, whole } from "./fields.ts";
+import {
+  choice,
+  count,
+  microBatchTokens,
+  nonNegative,
+  positive,
+  section,
+  share,
+  text,
+  whole,
+} from "./fields.ts";
 
 /** @internal Advantage estimators. */
 export const ESTIMATORS = [
@@ -19,13 +29,11 @@ export const ESTIMATORS = [
 /** @internal How rewards become advantages. */
 export const algorithmSection = section(
   {
-    estimator: z.enum(ESTIMATORS).default("rloo").describe("Advantage estimator."),
-    baseline: z
-      .enum(["return", "token", "step", "outcome"])
+    estimator: choice(ESTIMATORS).default("rloo").describe("Advantage estimator."),
+    baseline: choice(["return", "token", "step", "outcome"])
       .default("token")
       .describe("Baseline of `rloo` on process rewards; the verifiable reward has its own, leave-one-out."),
-    normalize: z
-      .enum(["whiten", "scale", "none"])
+    normalize: choice(["whiten", "scale", "none"])
       .default("whiten")
       .describe(
         "Over all response tokens of a step: mean 0 and deviation 1, deviation 1 only, or as they are.",
@@ -45,22 +53,18 @@ export const algorithmSection = section(
 /** @internal KL towards the reference policy. */
 export const klSection = section(
   {
-    place: z
-      .enum(["none", "reward", "loss"])
+    place: choice(["none", "reward", "loss"])
       .default("loss")
       .describe("Where the penalty goes: nowhere, into the rewards, or into the loss."),
     coefficient: nonNegative().default(0.001).describe("Factor of the penalty; the first one if adaptive."),
-    estimator: z.enum(["k1", "k2", "k3", "abs"]).default("k3").describe("Estimate per token."),
-    gradient: z
-      .enum(["same", "k2", "importance"])
+    estimator: choice(["k1", "k2", "k3", "abs"]).default("k3").describe("Estimate per token."),
+    gradient: choice(["same", "k2", "importance"])
       .default("same")
       .describe("In the loss: whose gradient it has; only `k2` and `importance` follow the reverse KL."),
-    placement: z
-      .enum(["before", "after"])
+    placement: choice(["before", "after"])
       .default("after")
       .describe("In the reward, with `rloo`: before the baseline is taken off, or after."),
-    controller: z
-      .enum(["fixed", "adaptive"])
+    controller: choice(["fixed", "adaptive"])
       .default("fixed")
       .describe("Whether the factor follows a target."),
     target: positive().default(0.1).describe("Adaptive: KL per token to steer to."),
@@ -77,7 +81,7 @@ export const klSection = section(
 /** @internal An optimiser with its schedule. */
 export const optimizerShape = (learningRate: number) => ({
   learningRate: nonNegative().default(learningRate).describe("Peak learning rate of AdamW."),
-  schedule: z.enum(SCHEDULES).default("constant").describe("After the warm-up."),
+  schedule: choice(SCHEDULES).default("constant").describe("After the warm-up."),
   warmup: whole().default(0).describe("Steps over which the learning rate rises from 0."),
   finalShare: share().default(0).describe("Share of the learning rate that `cosine` and `linear` end on."),
   betas: z.tuple([share(), share()]).default([0.9, 0.999]).describe("Decay of the two moments of AdamW."),
@@ -91,8 +95,7 @@ export const optimizerShape = (learningRate: number) => ({
 export const actorSection = section(
   {
     ...optimizerShape(1e-6),
-    loss: z
-      .enum(["ppo", "gspo", "gmpo", "cispo", "sapo", "reinforce"])
+    loss: choice(["ppo", "gspo", "gmpo", "cispo", "sapo", "reinforce"])
       .default("ppo")
       .describe("Policy loss."),
     clipRatio: nonNegative().default(0.2).describe("How far a ratio may leave 1."),
@@ -103,8 +106,7 @@ export const actorSection = section(
       .gt(1)
       .optional()
       .describe("`ppo`: for A < 0 the loss is at most -c A. Default: no limit."),
-    aggregation: z
-      .enum(["token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "prompt-mean"])
+    aggregation: choice(["token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "prompt-mean"])
       .default("token-mean")
       .describe("How losses of tokens become one number."),
     entropyCoefficient: nonNegative().default(0).describe("Factor of the entropy bonus."),
@@ -116,8 +118,7 @@ export const actorSection = section(
 /** @internal The value function. */
 export const criticSection = section(
   {
-    model: z
-      .enum(["own", "shared"])
+    model: choice(["own", "shared"])
       .default("own")
       .describe("`own`: a model of its own; `shared`: a head on the policy, trained with it."),
     path: text().optional().describe("`own`: checkpoint folder to start from. Default: the policy's."),
@@ -132,12 +133,10 @@ export const criticSection = section(
 /** @internal Weights for rollouts that another engine or an older policy has drawn. */
 export const correctionSection = section(
   {
-    kind: z
-      .enum(["none", "truncate", "mask"])
+    kind: choice(["none", "truncate", "mask"])
       .default("none")
       .describe("Limit importance weights to [min, max], or drop tokens outside."),
-    level: z
-      .enum(["token", "sequence-sum", "sequence-mean"])
+    level: choice(["token", "sequence-sum", "sequence-mean"])
       .default("token")
       .describe("What a weight stands for."),
     min: nonNegative().default(0).describe("Lowest weight."),

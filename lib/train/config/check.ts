@@ -11,6 +11,11 @@ export function usesPrm({ reward }: TrainConfig): boolean {
   return reward.mode === "prm" || reward.mode === "prm+vr";
 }
 
+/** @internal Whether the estimator compares the responses to a prompt with each other. */
+export function comparesGroups({ algorithm }: TrainConfig): boolean {
+  return !["gae", "reinforce++", "remax"].includes(algorithm.estimator);
+}
+
 // What no single key can say.
 const RULES: readonly Rule[] = [
   {
@@ -34,8 +39,7 @@ const RULES: readonly Rule[] = [
     says: () => `reward.credit: "product" needs probabilities, and the engine's rewards are p(good) - p(bad)`,
   },
   {
-    broken: ({ algorithm, rollout }) =>
-      rollout.n < 2 && !["gae", "reinforce++", "remax"].includes(algorithm.estimator),
+    broken: (config) => config.rollout.n < 2 && comparesGroups(config),
     says: ({ algorithm }) => `rollout.n: expected at least 2, which ${algorithm.estimator} compares, got 1`,
   },
   {

@@ -1,13 +1,12 @@
 import * as z from "zod";
 import { GUARD_ACTIONS } from "../guard/rules.ts";
 import { BLAME } from "../online/relabel.ts";
-import { count, positive, section, share, whole } from "./fields.ts";
+import { choice, count, positive, section, share, whole } from "./fields.ts";
 
 /** @internal Which prompts come when. */
 export const curriculumSection = section(
   {
-    order: z
-      .enum(["epochs", "pass-rate"])
+    order: choice(["epochs", "pass-rate"])
       .default("epochs")
       .describe("Every prompt once in an epoch, or drawn by its measured pass rate."),
     levels: z
@@ -38,8 +37,7 @@ export const curriculumSection = section(
 export const guardSection = section(
   {
     enabled: z.boolean().default(false).describe("Watch the metrics of every step."),
-    action: z
-      .enum(GUARD_ACTIONS)
+    action: choice(GUARD_ACTIONS)
       .default("alarm")
       .describe(
         "What the default rules do: an alarm on stderr and in the metrics; end the run with the last checkpoint's " +
@@ -65,8 +63,7 @@ export const onlineSection = section(
     steps: count().default(4).describe("Optimiser steps of a refresh at most."),
     learningRate: positive().default(1e-3).describe("Learning rate; for large models of the order of 1e-6."),
     maxNorm: positive().default(1).describe("Largest global gradient norm."),
-    blame: z
-      .enum(BLAME)
+    blame: choice(BLAME)
       .default("weakest")
       .describe("Which step of a wrong solution is taken for wrong: the one of lowest reward, or the last."),
   },

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { count, keep, section, share, text, whole } from "./fields.ts";
+import { choice, count, keep, section, share, text, whole } from "./fields.ts";
+import { isTemplate, templateFault } from "../data/template.ts";
 import { training } from "./training.ts";
 
 /** @internal The policy to start from. */
@@ -27,6 +28,12 @@ export const dataSection = z
     promptKey: text()
       .optional()
       .describe("Key of the prompt, a text or chat turns. Default: `prompt`, `problem` or `question`."),
+    template: text()
+      .refine(isTemplate, { error: ({ input }) => templateFault(input) })
+      .optional()
+      .describe(
+        "Text around every prompt that is a text, `{prompt}` in it once; chat turns have the chat template. Default: nothing.",
+      ),
     answerKey: text()
       .optional()
       .describe(
@@ -40,7 +47,10 @@ export const dataSection = z
       .describe("So many training prompts. Default: all of a file, 2048 of the embedded task."),
     maxPromptTokens: count()
       .default(1024)
-      .describe("Prompts longer than this are left out, and counted on stderr."),
+      .describe(
+        "Training prompts longer than this are left out, and counted on stderr; so are prompts, of the evaluation too, to " +
+          "which the model's context does not leave room for rollout.maxTokens.",
+      ),
     shuffle: z
       .boolean()
       .default(true)
@@ -78,8 +88,7 @@ export const rolloutSection = section(
       .optional()
       .describe("Token ids that end a response. Default: the tokenizer's end-of-sequence id."),
     batch: count().default(256).describe("Responses written at a time; bounds the memory of the cache."),
-    truncated: z
-      .enum(["keep", "mask", "fail"])
+    truncated: choice(["keep", "mask", "fail"])
       .default("keep")
       .describe(
         "Responses that reach maxTokens: `keep` treats them as any other; `mask` neither trains on them nor compares " +

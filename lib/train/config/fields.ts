@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { describe } from "../../validate.ts";
+import { orDidYouMean } from "./suggest.ts";
 
 /** @internal An integer >= 1. */
 export const count = () => z.int().min(1);
@@ -18,10 +20,16 @@ export const share = () => z.number().min(0).max(1);
 /** @internal A path or a name that is not empty. */
 export const text = () => z.string().min(1);
 
+/** @internal One of some names; another one is told what it may have meant. */
+export const choice = <const Names extends readonly string[]>(names: Names) =>
+  z.enum(names, {
+    error: ({ input }) =>
+      `expected one of ${names.map((name) => `"${name}"`).join(", ")}, got ${describe(input)}${orDidYouMean(input, names)}`,
+  });
+
 /** @internal What a forward pass keeps for the backward pass. */
 export const keep = () =>
-  z
-    .enum(["activations", "inputs"])
+  choice(["activations", "inputs"])
     .default("activations")
     .describe(
       "What a forward pass keeps: everything, or the inputs of layers (less memory, more time, same bits).",

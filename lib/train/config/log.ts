@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { section, text } from "./fields.ts";
+import { choice, section, text } from "./fields.ts";
 
 /** @internal Where metrics go besides metrics.jsonl. */
 export const sinkShape = {
   tensorboard: z.boolean().default(false).describe("Write TensorBoard event files too."),
-  wandb: z.enum(["off", "offline", "online"]).default("off").describe("Weights & Biases."),
+  wandb: choice(["off", "offline", "online"]).default("off").describe("Weights & Biases."),
   wandbProject: text().default("minform").describe("Its project there."),
 };
 

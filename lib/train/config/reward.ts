@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nonNegative, positive, section, share, text } from "./fields.ts";
+import { choice, nonNegative, positive, section, share, text } from "./fields.ts";
 
 /** @internal Reward modes. */
 export const REWARD_MODES = ["prm", "vr", "prm+vr", "function"] as const;
@@ -10,8 +10,7 @@ export const CREDITS = ["min-form", "strict-min-form", "sum", "gamma-decay", "me
 /** @internal Where rewards come from, and how steps are credited. */
 export const rewardSection = section(
   {
-    mode: z
-      .enum(REWARD_MODES)
+    mode: choice(REWARD_MODES)
       .default("prm+vr")
       .describe(
         "`prm`: rewards of steps by a process reward model; `vr`: whether the answer is right; `prm+vr`: both; " +
@@ -22,8 +21,7 @@ export const rewardSection = section(
       .describe(
         "Checkpoint folder of the PRM; needed by `prm` and `prm+vr`; in the other modes for `eval/prm` alone.",
       ),
-    prmEngine: z
-      .enum(["auto", "train", "prm"])
+    prmEngine: choice(["auto", "train", "prm"])
       .default("auto")
       .describe(
         "What runs the PRM: `train` the training engine (a token classifier with the policy's tokenizer, read at step " +
@@ -33,23 +31,20 @@ export const rewardSection = section(
       .optional()
       .describe("Mode `function`: `digits`, or an ES module whose default export is the function."),
     separator: z.string().min(1).default("\n\n").describe("Text on whose tokens a step ends."),
-    credit: z
-      .enum(CREDITS)
+    credit: choice(CREDITS)
       .default("min-form")
       .describe("How step rewards become returns; `min-form` is the soft minimum of PURE."),
     creditTemperature: positive()
       .default(0.1)
       .describe("Temperature of `min-form`; towards 0 it is the minimum."),
     gamma: share().default(0.9).describe("Discount of `gamma-decay`."),
-    gammaBy: z.enum(["step", "token"]).default("step").describe("What `gamma-decay` discounts by."),
+    gammaBy: choice(["step", "token"]).default("step").describe("What `gamma-decay` discounts by."),
     prmCoefficient: nonNegative().default(1).describe("Factor of the process rewards."),
     verifiableCoefficient: nonNegative().default(1).describe("Factor of the verifiable reward."),
-    verifiableCoding: z
-      .enum(["zero-one", "minus-one-zero"])
+    verifiableCoding: choice(["zero-one", "minus-one-zero"])
       .default("zero-one")
       .describe("What a right; a wrong answer counts as: 1; 0 or 0; -1. Baselines take the difference away."),
-    verifier: z
-      .enum(["default", "hendrycks", "prime", "qwen", "qwen-minerva"])
+    verifier: choice(["default", "hendrycks", "prime", "qwen", "qwen-minerva"])
       .default("default")
       .describe("How answers are compared."),
   },

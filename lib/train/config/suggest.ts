@@ -11,11 +11,25 @@ export function didYouMean(path: readonly string[], unknown: string, schema: z.Z
     // Elsewhere in the config only the very word counts, whatever its spelling.
     const here = parts.join(".") === path.join(".");
     const distance = editDistance(written, plain(name));
-    const limit = here ? Math.max(1, Math.floor(written.length / 3)) : 0;
+    const limit = here ? tolerance(written) : 0;
     if (distance <= limit && (best === undefined || distance < best.distance)) best = { key, distance };
   }
   return best === undefined ? "" : `; did you mean ${best.key}?`;
 }
+
+/** @internal `; did you mean ...?` for a value that is none of those there are, or nothing when none is near. */
+export function orDidYouMean(written: unknown, values: readonly string[]): string {
+  if (typeof written !== "string") return "";
+  const word = plain(written);
+  const near = values
+    .map((value) => ({ value, distance: editDistance(word, plain(value)) }))
+    .filter(({ distance }) => distance <= tolerance(word) && distance < word.length)
+    .sort((a, b) => a.distance - b.distance)[0];
+  return near === undefined ? "" : `; did you mean "${near.value}"?`;
+}
+
+// Letters that may be wrong in a word that is still meant.
+const tolerance = (word: string): number => Math.max(1, Math.floor(word.length / 3));
 
 const plain = (key: string): string => key.toLowerCase().replace(/[_-]/g, "");
 

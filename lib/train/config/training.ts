@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Training } from "../engine/model.ts";
 import { LORA_TARGETS } from "../engine/lora.ts";
 import { definite } from "./definite.ts";
-import { count } from "./fields.ts";
+import { choice, count } from "./fields.ts";
 
 /** @internal What of a model trains. */
 export const training = () =>
@@ -18,7 +18,7 @@ export const training = () =>
               .optional()
               .describe("Scale before the division by the rank. Default: twice the rank."),
             targets: z
-              .array(z.enum(LORA_TARGETS))
+              .array(choice(LORA_TARGETS))
               .optional()
               .describe("Projections that are adapted. Default: all seven."),
           })

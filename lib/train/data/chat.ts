@@ -1,16 +1,21 @@
 import { InputError } from "../../errors.ts";
 import { type ChatTurn, promptIds, type TextCodec } from "../text/codec.ts";
 import { textOf } from "./lines.ts";
+import { fillTemplate } from "./template.ts";
 
-/** @internal A prompt as text and as ids: of a text, or of a list of chat turns through the chat template. */
+/**
+ * @internal A prompt as text and as ids: of a text, in its place in `template` where there is one, or of a list of chat
+ * turns through the chat template.
+ */
 export function readPrompt(
   value: unknown,
   codec: TextCodec,
   keys: readonly string[],
+  template = "{prompt}",
 ): { text: string; ids: Int32Array } {
   if (!Array.isArray(value)) {
     const text = textOf(value, keys);
-    return { text, ids: promptIds(codec, text) };
+    return { text, ids: promptIds(codec, fillTemplate(template, text)) };
   }
   const turns = value.map(readTurn);
   if (codec.encodeChat === undefined)

@@ -5,12 +5,13 @@ import { type Split, SPLITS, splitProblem } from "../arithmetic/split.ts";
 import { promptIds, type TextCodec } from "../text/codec.ts";
 import { readPrompt } from "./chat.ts";
 import { at, firstOf, type PlacedRow, readPlacedRows } from "./lines.ts";
+import { assertTemplate, fillTemplate } from "./template.ts";
 
 /** A prompt to be answered. */
 export interface PromptRow {
   /** Unique in its set. */
   readonly id: string;
-  /** What is asked: the text, or the last user turn. */
+  /** What is asked: the text, without the template, or the last user turn. */
   readonly text: string;
   /** Ids of the whole prompt, the starting token included. */
   readonly ids: Int32Array;
@@ -40,7 +41,12 @@ export interface ReadPromptsOptions {
   readonly limit?: number;
   /** Seed of the rows that are made. Default 1. */
   readonly seed?: number;
+  /** A text that holds `{prompt}` once: what the model reads around a prompt that is a text. Default: nothing. */
+  readonly template?: string;
 }
+
+/** @internal Where an answer is looked for. */
+export const ANSWER_KEYS = ["answer", "final_answer", "gt", "reward_model.ground_truth"];
 
 const EMBEDDED = "arithmetic:";
 const MADE = 2048;
@@ -57,13 +63,14 @@ export async function readPrompts(
   codec: TextCodec,
   options: ReadPromptsOptions = {},
 ): Promise<PromptRow[]> {
-  const { keys = {}, limit, seed = 1 } = options;
+  const { keys = {}, limit, seed = 1, template = "{prompt}" } = options;
+  assertTemplate(template);
   if (limit !== undefined) assertCount(limit, "limit");
-  if (source.startsWith(EMBEDDED)) return embedded(source, codec, limit ?? MADE, seed);
+  if (source.startsWith(EMBEDDED)) return embedded(source, codec, limit ?? MADE, seed, template);
   const rows = (await readPlacedRows(source)).slice(0, limit);
   const seen = new Map<string, string>();
   return rows.map((placed, i) => {
-    const row = at(placed.where, () => readRow(placed, i, codec, keys));
+    const row = at(placed.where, () => readRow(placed, i, codec, keys, template));
     const before = seen.get(row.id);
     if (before !== undefined)
       throw new InputError("ERR_INPUT", `${placed.where}: ${before} has the same id, ${row.id}`);
@@ -72,15 +79,18 @@ export async function readPrompts(
   });
 }
 
-function readRow({ row }: PlacedRow, index: number, codec: TextCodec, keys: PromptKeys): PromptRow {
+function readRow(
+  { row }: PlacedRow,
+  index: number,
+  codec: TextCodec,
+  keys: PromptKeys,
+  template: string,
+): PromptRow {
   const names = keys.prompt === undefined ? ["prompt", "problem", "question"] : [keys.prompt];
-  const { text, ids } = readPrompt(firstOf(row, names), codec, names);
+  const { text, ids } = readPrompt(firstOf(row, names), codec, names, template);
   if (ids.length === 0)
     throw new InputError("ERR_INPUT", `expected a prompt of at least one token at ${names.join(" or ")}`);
-  const answer = plainAt(
-    row,
-    keys.answer === undefined ? ["answer", "final_answer", "gt", "reward_model.ground_truth"] : [keys.answer],
-  );
+  const answer = plainAt(row, keys.answer === undefined ? ANSWER_KEYS : [keys.answer]);
   const id = plainAt(row, keys.id === undefined ? ["id", "unique_id"] : [keys.id]);
   const level = readLevel(firstOf(row, [keys.level ?? "level"]));
   return {
@@ -120,7 +130,13 @@ function readLevel(value: unknown): number | undefined {
   return value === undefined || !Number.isFinite(level) ? undefined : level;
 }
 
-function embedded(source: string, codec: TextCodec, count: number, seed: number): PromptRow[] {
+function embedded(
+  source: string,
+  codec: TextCodec,
+  count: number,
+  seed: number,
+  template: string,
+): PromptRow[] {
   const split = source.slice(EMBEDDED.length) as Split;
   if (!SPLITS.includes(split)) {
     throw new InputError(
@@ -134,7 +150,7 @@ function embedded(source: string, codec: TextCodec, count: number, seed: number)
     return {
       id: `${split}-${i}`,
       text,
-      ids: promptIds(codec, text),
+      ids: promptIds(codec, fillTemplate(template, text)),
       answer: String(problem.answer),
       level: problem.terms.length,
     };

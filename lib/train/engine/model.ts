@@ -252,7 +252,8 @@ export class TrainableModel {
 
 // Two scalings change the frequencies with the length of a row. A token's rotation would then depend on what is written
 // after it; here it never does, so rows end where the frequencies of short rows do.
-function longestRow({ rope, maxLength }: ModelConfig): number {
+/** @internal Tokens of a row at most. */
+export function longestRow({ rope, maxLength }: ModelConfig): number {
   const { scaling } = rope;
   if (scaling.type === "dynamic") return scaling.positions;
   if (scaling.type === "longrope") return scaling.original;

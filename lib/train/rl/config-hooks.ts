@@ -4,6 +4,7 @@ import { OnlinePrm } from "../online/index.ts";
 import { openScorer } from "../prm/scorer.ts";
 import { digitHooks } from "../tasks/index.ts";
 import { definite } from "../config/definite.ts";
+import { atKey } from "./at-key.ts";
 import type { TrainHooks } from "./types.ts";
 
 /** @internal The hooks that a config asks for; those that are given come first, and plugins add up. */
@@ -33,6 +34,7 @@ async function onlineOf({ online, reward, seed }: TrainConfig): Promise<TrainHoo
       "reward.prm: expected a checkpoint folder for online.enabled, got none",
     );
   }
-  const plugin = new OnlinePrm(await openScorer(reward.prm), { ...options, seed });
+  const { prm } = reward;
+  const plugin = new OnlinePrm(await atKey("reward.prm", () => openScorer(prm)), { ...options, seed });
   return { scorer: plugin.scorer, plugins: [plugin] };
 }

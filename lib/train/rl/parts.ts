@@ -1,18 +1,19 @@
 import { openCheckpoint } from "../../model/index.ts";
 import type { AdaptiveKlController, FixedKlController } from "../../advantage/index.ts";
-import { InputError } from "../../errors.ts";
 import type { TrainConfig } from "../config/schema.ts";
 import { OrderedSampler, PassRateSampler } from "../curriculum/index.ts";
-import { type PromptRow, readPrompts } from "../data/prompts.ts";
+import type { PromptRow } from "../data/prompts.ts";
 import { loadModel } from "../engine/create.ts";
-import type { TrainableModel } from "../engine/model.ts";
+import { longestRow, type TrainableModel } from "../engine/model.ts";
 import { Optimizer } from "../engine/optimizer.ts";
 import { type GuardRule, DEFAULT_RULES, HackGuard } from "../guard/index.ts";
 import { openCodec, type TextCodec } from "../text/codec.ts";
 import { definite } from "../config/definite.ts";
 import { trainingOf } from "../config/training.ts";
+import { atKey } from "./at-key.ts";
 import { engineGenerator } from "./generator.ts";
 import { klController } from "./kl-controller.ts";
+import { openPrompts } from "./prompts.ts";
 import { openSources, type Sources } from "./sources.ts";
 import type { Generator, Guard, PromptSampler, TrainHooks } from "./types.ts";
 import { isVerifiable } from "./verify.ts";
@@ -47,26 +48,17 @@ export interface Parts {
 /** @internal Loads models and data, and puts hooks in their places. */
 export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise<Parts> {
   const { model: settings, rollout, data, kl, seed } = config;
-  const codec = await openCodec(settings.path);
-  const checkpoint = await openCheckpoint(settings.path);
   const usesCritic = config.algorithm.estimator === "gae";
   const isShared = usesCritic && config.critic.model === "shared";
-  const model = await loadModel(checkpoint, {
-    heads: { lm: true, ...(isShared ? { value: true } : {}) },
-    seed,
+  const { model, codec } = await atKey("model.path", async () => {
+    const checkpoint = await openCheckpoint(settings.path);
+    const heads = { lm: true, ...(isShared ? { value: true } : {}) };
+    return { codec: await openCodec(checkpoint.path), model: await loadModel(checkpoint, { heads, seed }) };
   });
   model.train(trainingOf(settings.training, seed));
   const optimizer = new Optimizer(model);
-  const rows = fitting(
-    await readPrompts(data.train, codec, promptOptions(config, data.limit)),
-    config,
-    hooks,
-  );
+  const { train: rows, heldOut } = await openPrompts(config, codec, longestRow(model.config), hooks);
   const usual = samplerOf(config, rows);
-  const heldOut =
-    data.eval === undefined
-      ? []
-      : await readPrompts(data.eval, codec, promptOptions(config, config.eval.prompts));
   const needsReference = kl.place !== "none" || heldOut.length > 0;
   const verifiable = new Set(
     rows.filter((row) => isVerifiable(row, data.verifiableShare)).map(({ id }) => id),
@@ -76,7 +68,7 @@ export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise
     codec,
     model,
     optimizer,
-    reference: needsReference ? await openFrozen(kl.reference ?? settings.path) : undefined,
+    reference: needsReference ? await openReference(config) : undefined,
     critic: usesCritic ? await openCritic(config, model, isShared) : undefined,
     generator: hooks.generator?.(model, codec) ?? engineGenerator(model, codec, rollout.batch),
     sources: await openSources(config, codec, hooks),
@@ -89,8 +81,10 @@ export async function openParts(config: TrainConfig, hooks: TrainHooks): Promise
   };
 }
 
-async function openFrozen(path: string): Promise<TrainableModel> {
-  return loadModel(await openCheckpoint(path), { heads: { lm: true } });
+async function openReference({ kl, model }: TrainConfig): Promise<TrainableModel> {
+  return atKey(kl.reference === undefined ? "model.path" : "kl.reference", async () =>
+    loadModel(await openCheckpoint(kl.reference ?? model.path), { heads: { lm: true } }),
+  );
 }
 
 async function openCritic(
@@ -99,31 +93,10 @@ async function openCritic(
   isShared: boolean,
 ): Promise<Critic> {
   if (isShared) return { model: policy, optimizer: undefined };
-  const model = await loadModel(await openCheckpoint(critic.path ?? path), { heads: { value: true }, seed });
-  return { model, optimizer: new Optimizer(model) };
-}
-
-function promptOptions({ data }: TrainConfig, limit: number | undefined) {
-  const { promptKey: prompt, answerKey: answer, idKey: id, levelKey: level } = data;
-  return { keys: definite({ prompt, answer, id, level }), ...(limit === undefined ? {} : { limit }) };
-}
-
-function fitting(
-  rows: readonly PromptRow[],
-  { data, rollout }: TrainConfig,
-  { onWarning }: TrainHooks,
-): PromptRow[] {
-  const kept = rows.filter(({ ids }) => ids.length <= data.maxPromptTokens);
-  if (kept.length < rows.length) {
-    onWarning?.(
-      `${data.train}: ${rows.length - kept.length} of ${rows.length} prompts are longer than ${data.maxPromptTokens} tokens and left out`,
-    );
-  }
-  if (kept.length >= rollout.prompts) return kept;
-  throw new InputError(
-    "ERR_INPUT",
-    `${data.train}: expected at least rollout.prompts = ${rollout.prompts} prompts, got ${kept.length}`,
+  const model = await atKey(critic.path === undefined ? "model.path" : "critic.path", async () =>
+    loadModel(await openCheckpoint(critic.path ?? path), { heads: { value: true }, seed }),
   );
+  return { model, optimizer: new Optimizer(model) };
 }
 
 function samplerOf({ curriculum, data, seed }: TrainConfig, rows: readonly PromptRow[]): PromptSampler {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Json, RunFolder } from "../run/folder.ts";
 import { named } from "../run/named.ts";
 import { evaluate } from "./evaluate.ts";
+import { IdleWatch } from "./idle.ts";
 import type { Parts } from "./parts.ts";
 import {
   restore,
@@ -24,6 +25,7 @@ export class Run {
   private before: RlResult["before"] = {};
   private after: RlResult["after"] = {};
   private readonly plugins: readonly TrainPlugin[];
+  private readonly idle: IdleWatch;
 
   constructor(
     private readonly parts: Parts,
@@ -31,6 +33,7 @@ export class Run {
     private readonly options: RlOptions,
   ) {
     this.plugins = options.hooks?.plugins ?? [];
+    this.idle = new IdleWatch(parts.config, (message) => options.hooks?.onWarning?.(message));
   }
 
   /** Trains to the last step, to an abort, or to where the guard ends it, and saves the policy. */
@@ -40,6 +43,7 @@ export class Run {
     while (this.step < config.steps && this.ended === null && this.options.signal?.aborted !== true) {
       await this.advance(this.step + 1);
     }
+    this.idle.end(this.step);
     if (this.saved < this.step) await this.checkpoint();
     const ended = this.ended ?? (this.step === config.steps ? "done" : "interrupted");
     if (config.model.training !== "all") this.parts.model.mergeAdapters();
@@ -66,6 +70,7 @@ export class Run {
     const result = await named(step, () => trainStep(this.parts, step));
     Object.assign(result.metrics, await this.runPlugins(step, result));
     await this.guard(step, result.metrics);
+    this.idle.see(step, result.rollouts, result.scores);
     this.step = step;
     const isLast = step === config.steps || this.ended !== null;
     if (isLast || due(step, config.eval.every)) {

@@ -4,6 +4,7 @@ import { usesPrm } from "../config/check.ts";
 import type { TrainConfig } from "../config/schema.ts";
 import type { StepScorer } from "../prm/scorer.ts";
 import type { TextCodec } from "../text/codec.ts";
+import { atKey } from "./at-key.ts";
 import { openStepScorer } from "./prm-scorer.ts";
 import type { RewardSources } from "./rewards.ts";
 import { StepFinder } from "./steps.ts";
@@ -48,7 +49,8 @@ async function scorerOf(config: TrainConfig, codec: TextCodec): Promise<StepScor
       `reward.prm: expected a checkpoint folder in mode "${reward.mode}", got none`,
     );
   }
-  return openStepScorer(reward.prm, { engine: reward.prmEngine, policy: model.path, codec });
+  const { prm, prmEngine: engine } = reward;
+  return atKey("reward.prm", () => openStepScorer(prm, { engine, policy: model.path, codec }));
 }
 
 async function functionOf(name: string | undefined): Promise<RewardFunction> {

@@ -23,6 +23,8 @@ export interface StepResult {
   readonly records: readonly RolloutRecord[];
   readonly rollouts: Rollouts;
   readonly rewards: Rewards;
+  /** Reward of every response, without a penalty; NaN where it has none. */
+  readonly scores: Float32Array;
 }
 
 /** @internal One step: rollouts, rewards, advantages, updates. Everything drawn depends on seed and step alone. */
@@ -122,7 +124,7 @@ export async function trainStep(parts: Parts, step: number): Promise<StepResult>
     scores.scores,
     codec,
   );
-  return { metrics, records, rollouts, rewards };
+  return { metrics, records, rollouts, rewards, scores: scores.scores };
 }
 
 function requestOf({ config, stopIds }: Parts, prompts: Rollouts["prompts"], step: number) {

@@ -166,7 +166,7 @@ export interface TrainHooks {
   readonly sampler?: (rows: readonly PromptRow[], usual: PromptSampler) => PromptSampler;
   /** In place of the guard that the config asks for. */
   readonly guard?: Guard;
-  /** Told what is worth a line on a terminal: prompts left out, alarms of the guard. */
+  /** Told what is worth a line on a terminal: prompts left out, alarms of the guard, signs that nothing can be learnt. */
   readonly onWarning?: (message: string) => void;
   /** Where metrics go besides metrics.jsonl. */
   readonly sinks?: readonly MetricSink[];

@@ -40,6 +40,8 @@ export async function openCodec(folder: string): Promise<TextCodec> {
   if (config === null || typeof config !== "object" || Array.isArray(config))
     throw new InputError("ERR_INPUT", `${path}: expected an object`);
   if ("char_ords" in config) return characterCodec(config.char_ords, path);
+  if (!(await exists(join(folder, "tokenizer.json"))))
+    throw new InputError("ERR_INPUT", `${folder}: has no tokenizer.json`);
   return tokenizerCodec(folder, config as Record<string, unknown>);
 }
 

@@ -49,6 +49,31 @@ describe("a config", () => {
   it.each([
     [{ rollout: { n: 0 } }, /rollout\.n: .*>=1/],
     [{ reward: { mode: "prmvr" } }, /reward\.mode: .*"prm\+vr"/],
+    [{ reward: { mode: "prmvr" } }, /got "prmvr"; did you mean "prm\+vr"\?$/],
+    [
+      { reward: { mode: "dense" } },
+      /reward\.mode: expected one of "prm", "vr", "prm\+vr", "function", got "dense"$/,
+    ],
+    [{ algorithm: { estimator: 3 } }, /algorithm\.estimator: .*, got 3$/],
+    [{ model: "x" }, /model: expected keys and values such as model\.path, got text$/],
+    [{ model: undefined }, /model: expected keys and values such as model\.path, got nothing$/],
+    [
+      { model: { path: "m", training: "lora" } },
+      /model\.training: expected "all"; or expected keys and values, got text$/,
+    ],
+    [
+      { model: { path: "m", training: { lora: {} } } },
+      /model\.training\.lora\.rank: expected number, got nothing$/,
+    ],
+    [
+      { model: { path: "m", training: { lora: { rank: 1, r: 2 } } } },
+      /model\.training\.lora\.r: no such key$/,
+    ],
+    [
+      { data: { train: "t", template: "Q:" } },
+      /data\.template: expected a text that holds \{prompt\} once, got "Q:"$/,
+    ],
+    [{ data: { train: "t", template: "{prompt}{prompt}" } }, /data\.template: expected a text/],
     [{ kl: { coefficient: "much" } }, /kl\.coefficient: .*number/],
     [{ actor: { miniBatch: 65 } }, /actor\.miniBatch: expected at most rollout\.prompts = 64, got 65/],
     [{ correction: { min: 3 } }, /correction\.min: expected at most correction\.max = 2, got 3/],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { arithmeticCodec as codec } from "../../../lib/train/arithmetic/codec.ts";
 import { readPrompts, readSftRows, readStepwiseRows } from "../../../lib/train/data/index.ts";
-import { openCodec } from "../../../lib/train/text/codec.ts";
+import { openCodec, promptIds } from "../../../lib/train/text/codec.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { sharedPath } from "../../support/checkpoints.ts";
 import { rejection } from "../../support/errors.ts";
@@ -40,6 +40,28 @@ describe("readPrompts", () => {
   it("takes a list of answers together, as an evaluation does", async () => {
     const path = lines({ prompt: "1+1=", final_answer: ["2"] }, { prompt: "1+1=", final_answer: [2, "3"] });
     expect((await readPrompts(path, codec)).map(({ answer }) => answer)).toEqual(["2", "2, 3"]);
+  });
+
+  it("puts a template around texts, not around chats; the text stays what is asked", async () => {
+    const chat = { ...codec, encodeChat: () => [9, 8] };
+    const path = lines({ prompt: "1+1=", answer: 2 }, { prompt: [{ role: "user", content: "1+2=" }] });
+    const template = "3+{prompt}";
+    const [text, turns] = await readPrompts(path, chat, { template });
+    expect(text).toEqual({ id: "0", text: "1+1=", ids: promptIds(codec, "3+1+1="), answer: "2" });
+    expect(turns).toMatchObject({ text: "1+2=", ids: Int32Array.of(9, 8) });
+    const [made] = await readPrompts("arithmetic:train", codec, { template, limit: 1 });
+    expect(made!.ids).toEqual(promptIds(codec, `3+${made!.text}`));
+  });
+
+  it("puts a prompt with dollars into a template as it is", async () => {
+    const bytes = { encode: (text: string) => [...Buffer.from(text)], decode: () => "" };
+    const [row] = await readPrompts(lines({ prompt: "$&$1$$" }), bytes, { template: "<{prompt}>" });
+    expect(Buffer.from(row!.ids).toString()).toBe("<$&$1$$>");
+  });
+
+  it.each(["", "{prompt}{prompt}", 3])("refuses %j as template", async (template) => {
+    const error = await rejection(() => readPrompts("arithmetic:train", codec, { template } as never));
+    expect(error.message).toContain("template: expected a text that holds {prompt} once, got");
   });
 
   it.skipIf(digits === undefined)("reads parquet with chats through a chat template", async () => {
