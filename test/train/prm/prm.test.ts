@@ -214,7 +214,8 @@ describe("trainPrm", () => {
   it("leaves out solutions that the model cannot hold, and says how many", async () => {
     const file = join(root, "long.jsonl");
     const long = { prompt: "1=", completions: ["1".repeat(150)], labels: [true] };
-    writeFileSync(file, [...solutions, long].map((row) => JSON.stringify(row)).join("\n"));
+    const unlabelled = { prompt: "1=", completions: ["1"], labels: [null] };
+    writeFileSync(file, [...solutions, long, unlabelled].map((row) => JSON.stringify(row)).join("\n"));
     const { rows, stages } = await trainPrm({ ...TINY, data: file }, { folder: join(root, "long") });
     expect(rows).toEqual({ used: 9, tooLong: 1 });
     expect(stages[0]).toEqual({ name: "head" });
@@ -249,6 +250,7 @@ describe("what is wrong", () => {
     [{ heads: {} }, /train-prm: heads: no such key; did you mean head\?/],
     [{ head: { epochs: -1 } }, /train-prm: head\.epochs: expected number to be >=0/],
     [{ separator: "\n" }, /text: the tokenizer has no token for a part of "\\n"/],
+    [{ separator: "\\n" }, /^train-prm: separator: holds a backslash followed by n/],
     [{ separator: "==" }, /separator: expected text of one token/],
     [{ data: join(root, "none.jsonl") }, /none\.jsonl/],
     [{ model: join(root, "none") }, /none/],
