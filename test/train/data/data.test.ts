@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { arithmeticCodec as codec } from "../../../lib/train/arithmetic/codec.ts";
@@ -28,6 +28,11 @@ describe("readPrompts", () => {
       { id: "a", text: "1+1=", ids: Int32Array.of(1, 10, 7, 10, 6), answer: "2", level: 3 },
       { id: "1", text: "2+1=", ids: Int32Array.of(1, 11, 7, 10, 6), answer: null },
     ]);
+  });
+
+  it("takes one object over many lines as a row", async () => {
+    const path = lines(JSON.stringify({ prompt: "1+1=", answer: 2 }, null, 2), "");
+    expect(await readPrompts(path, codec)).toMatchObject([{ text: "1+1=", answer: "2" }]);
   });
 
   it("takes names of one's own, with dots", async () => {
@@ -65,7 +70,19 @@ describe("readPrompts", () => {
   it.each([
     [[{ prompt: "1+1=" }, { prompt: 5 }], ":2: expected text at prompt or problem or question, got number"],
     [[{ prompt: "1+1=" }, "{"], ":2: no JSON"],
-    [["[1]"], ":1: expected a JSON object"],
+    [[{ prompt: "1+1=" }, "[1]"], ":2: expected a JSON object"],
+    [["[1]"], ": row 1: expected an object, got 1"],
+    [
+      ["prompt: 1+1="],
+      "is not valid JSON; expected JSON Lines (an object a line), one array of objects, or one object",
+    ],
+    [
+      ["", "{", '  "prompt": "1+1="', "}", "", "the end"],
+      ":6: text after the JSON that begins the file; expected",
+    ],
+    [["{", '  "prompt": "1+1="', '  "answer": 2', "}"], ":3: no JSON: Expected ',' or '}'"],
+    [["{", '  "prompt": "1+1="'], ":2: no JSON: "],
+    [['{ "prompt": "1+1=', '{ "prompt": "1+1=" }'], ":1: no JSON: "],
     [
       [
         { id: "x", prompt: "1+1=" },
@@ -197,8 +214,7 @@ describe("readStepwiseRows", () => {
   });
 
   it.skipIf(record === undefined)("reads PRM800K as published", async () => {
-    const text = readFileSync(record!, "utf8");
-    const rows = await readStepwiseRows(lines(JSON.stringify(JSON.parse(text))));
+    const rows = await readStepwiseRows(record!);
     expect(rows.at(-1)!.completions).toHaveLength(6);
     expect(rows.at(-1)!.labels.every((label) => label === true)).toBe(true);
     expect(rows.some(({ labels }) => labels.includes(false))).toBe(true);
