@@ -126,6 +126,8 @@ describe("readPrompts", () => {
 });
 
 describe("readSftRows", () => {
+  const turn = (role: string, content: string) => ({ role, content });
+
   it("ends completions with the end token", async () => {
     const path = lines({ prompt: "1+1=", completion: "\\boxed{2}" }, { question: "1+1=", solution: "2" });
     expect(await readSftRows(path, codec)).toEqual([
@@ -143,6 +145,43 @@ describe("readSftRows", () => {
     const [row] = await readSftRows(lines({ messages }), own);
     expect(own.decode(row!.prompt)).toBe("1,2:9,1");
     expect(Array.from(row!.completion)).toEqual([7, 1]);
+  });
+
+  it.each([
+    [
+      "the user's turn last",
+      { messages: [turn("user", "1+1=")] },
+      "messages: expected the last turn to be the assistant's, got the user's",
+    ],
+    ["no turn", { messages: [] }, "messages: expected the last turn to be the assistant's, got no turn"],
+    [
+      "a role of no template",
+      { messages: [turn("bot", "1+1="), turn("assistant", "2")] },
+      'messages[0].role: expected system, user, assistant or tool, got "bot"',
+    ],
+    [
+      "an empty turn",
+      { messages: [turn("user", "1+1="), turn("assistant", " ")] },
+      "messages[1].content: expected text, got none",
+    ],
+    [
+      "a completion of the user",
+      { prompt: "1+1=", completion: [turn("user", "2")] },
+      "completion: expected the last turn to be the assistant's, got the user's",
+    ],
+    [
+      "a prompt with such a role",
+      { prompt: [turn("bot", "1+1=")], completion: "2" },
+      "prompt[0].role: expected system",
+    ],
+    [
+      "an empty completion",
+      { prompt: "1+1=", completion: "" },
+      "expected a completion of at least one token",
+    ],
+  ])("names file and line of a chat with %s", async (_, row, message) => {
+    const path = lines({ prompt: "1=", completion: "1" }, row);
+    expect((await rejection(() => readSftRows(path, codec))).message).toContain(`${path}:2: ${message}`);
   });
 
   it("names file and line of a row without a completion", async () => {
