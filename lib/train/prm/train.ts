@@ -162,6 +162,7 @@ async function runStages(
         stages.push({ name, ...(quality === undefined ? {} : { quality }) });
         return { ...metrics, ...qualityMetrics(quality) };
       },
+      part: () => current!.name,
       async save(folder) {
         await saveWeights(model, folder);
         await saveOptimizer(optimizer, model, folder);

@@ -11,6 +11,7 @@ import { createModel, loadModel, type TrainableModel } from "../../../lib/train/
 import { countLabels, prmGradients } from "../../../lib/train/prm/loss.ts";
 import { encodeSolution, separatorIdOf } from "../../../lib/train/prm/solutions.ts";
 import { type PrmConfig, trainPrm } from "../../../lib/train/prm/train.ts";
+import type { PhaseProgress } from "../../../lib/train/run/progress.ts";
 import { trainSft } from "../../../lib/train/sft/train.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { rejection } from "../../support/errors.ts";
@@ -142,7 +143,10 @@ describe("the loss", () => {
 describe("trainPrm", () => {
   it("trains the head, then all weights, and measures after each stage", async () => {
     const folder = join(root, "stages");
-    const { model: path, stages, rows } = await trainPrm(TINY, { folder });
+    const parts: (string | undefined)[] = [];
+    const onProgress = ({ part }: PhaseProgress) => void parts.push(part);
+    const { model: path, stages, rows } = await trainPrm(TINY, { folder, onProgress });
+    expect(parts.join()).toBe(`${"head,".repeat(6)}${"all,".repeat(6).slice(0, -1)}`);
     expect(rows).toEqual({ used: 60, tooLong: 0 });
     expect(stages.map(({ name }) => name)).toEqual(["head", "all"]);
     for (const { quality } of stages) {
