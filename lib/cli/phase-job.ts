@@ -6,6 +6,7 @@ import type { PhaseOptions } from "../train/run/progress.ts";
 import { readPhaseConfig } from "../train/run/read-config.ts";
 import { sftSchema } from "../train/sft/config.ts";
 import { trainSft } from "../train/sft/train.ts";
+import { readConfigOf } from "./lookalike.ts";
 import { folderOf, type PhaseFlags, tellFreshStart } from "./phase.ts";
 import { prmTable } from "./pure-tables.ts";
 
@@ -13,7 +14,7 @@ const PATHS = ["model", "data", "heldOut"];
 
 /** @internal Runs `minform sft`. */
 export async function runSft(file: string, flags: PhaseFlags, signal: AbortSignal): Promise<void> {
-  const config = await readPhaseConfig(sftSchema, file, flags.set, PATHS);
+  const config = await readConfigOf("sft", file, () => readPhaseConfig(sftSchema, file, flags.set, PATHS));
   const { model, steps, metrics, rows } = await watched(file, flags, signal, (options) =>
     trainSft(config, options),
   );
@@ -25,7 +26,9 @@ export async function runSft(file: string, flags: PhaseFlags, signal: AbortSigna
 
 /** @internal Runs `minform train-prm`. */
 export async function runTrainPrm(file: string, flags: PhaseFlags, signal: AbortSignal): Promise<void> {
-  const config = await readPhaseConfig(prmSchema, file, flags.set, PATHS);
+  const config = await readConfigOf("train-prm", file, () =>
+    readPhaseConfig(prmSchema, file, flags.set, PATHS),
+  );
   const { model, stages, rows } = await watched(file, flags, signal, (options) => trainPrm(config, options));
   if (flags.quiet) return;
   const measured = stages.filter(({ quality }) => quality !== undefined);

@@ -57,3 +57,23 @@ describe("--resume", () => {
     expect(quiet).toMatchObject({ code: 0, stderr: "" });
   });
 });
+
+describe("a config of another command", () => {
+  it.each([
+    ["train", SFT, "rows: no such key", "minform sft"],
+    ["sft", PRM, "separator: no such key", "minform train-prm"],
+    ["train-prm", TRAIN, "rollout: no such key", "minform train"],
+    ["experiment", TRAIN, "rollout: no such key", "minform train"],
+    ["train", write("both.yaml", "{ model: m, data: d }"), "model: ", "minform sft or minform train-prm"],
+  ])("is recognised: minform %s %s", async (command, file, fault, other) => {
+    const { code, stderr } = await run(command, file);
+    expect(code).toBe(1);
+    expect(stderr).toContain(fault);
+    expect(stderr).toContain(`this looks like a config of ${other}\n`);
+  });
+
+  it("is not what a wrong setting makes of one's own", async () => {
+    const { stderr } = await run("sft", SFT, "--set", "batc=3");
+    expect(stderr).toContain("batc: no such key; did you mean batch?\n");
+  });
+});

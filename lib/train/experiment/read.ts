@@ -22,7 +22,8 @@ const setupStep = z.union([
 // A name becomes a folder.
 const RUN_NAME = /^[\w+-][\w+.-]*$/;
 
-const schema = z.strictObject({
+/** @internal An experiment as it is written. */
+export const experimentSchema = z.strictObject({
   name: z.string().min(1),
   seeds: z
     .array(z.int().min(0))
@@ -43,7 +44,7 @@ const schema = z.strictObject({
  * not there, naming the run and the key
  */
 export async function readExperiment(path: string): Promise<Experiment> {
-  const { name, seeds, setup, base, runs } = parseConfig(schema, await readYaml(path), path);
+  const { name, seeds, setup, base, runs } = parseConfig(experimentSchema, await readYaml(path), path);
   const steps: SetupStep[] = [];
   for (const step of setup) {
     assertNewName(step.as, steps, path);
