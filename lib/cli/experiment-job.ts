@@ -5,6 +5,7 @@ import { readExperiment, runExperiment } from "../train/experiment/index.ts";
 import { readRecord } from "../train/experiment/record.ts";
 import { liveView } from "../train/live/index.ts";
 import type { ExperimentFlags } from "./experiment.ts";
+import { readConfigOf } from "./lookalike.ts";
 import { writeComparison } from "./report-job.ts";
 
 /** @internal Runs `minform experiment`. */
@@ -13,7 +14,7 @@ export async function runExperimentFile(
   { outDir, quiet = false }: ExperimentFlags,
   signal: AbortSignal,
 ): Promise<void> {
-  const experiment = await readExperiment(file);
+  const experiment = await readConfigOf("experiment", file, () => readExperiment(file));
   const folder = outDir ?? join("out", basename(file, extname(file)));
   const report = join(folder, "report.html");
   const view = liveView({ quiet });

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { Command } from "commander";
+import { readLatest } from "../train/run/checkpoints.ts";
+import { printable } from "./printable.ts";
 import { interruptible } from "./signals.ts";
 
 /** @internal Options of commands that run one phase of training. */
@@ -33,4 +36,11 @@ export function addPhase(
 /** @internal Where a run goes. */
 export function folderOf(file: string, { outDir }: PhaseFlags): string {
   return outDir ?? join("out", basename(file, extname(file)));
+}
+
+/** @internal Says that a run which is to go on has nothing to go on from: the folder may be another than was meant. */
+export function tellFreshStart(folder: string, { resume, quiet }: PhaseFlags): void {
+  if (resume !== true || quiet === true || readLatest(folder) !== undefined) return;
+  const missing = existsSync(join(folder, "config.json")) ? "checkpoint" : "run";
+  process.stderr.write(`no ${missing} in ${printable(folder)}: starting from the first step\n`);
 }

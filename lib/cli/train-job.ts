@@ -3,13 +3,15 @@ import { writeWhole } from "../atomic-file.ts";
 import { readTrainConfig } from "../train/config/index.ts";
 import { liveView } from "../train/live/index.ts";
 import { trainRl } from "../train/rl/index.ts";
-import { folderOf, type PhaseFlags } from "./phase.ts";
+import { readConfigOf } from "./lookalike.ts";
+import { folderOf, type PhaseFlags, tellFreshStart } from "./phase.ts";
 import { changeTable } from "./pure-tables.ts";
 
 /** @internal Runs `minform train`. */
 export async function runTrain(file: string, flags: PhaseFlags, signal: AbortSignal): Promise<void> {
-  const config = await readTrainConfig(file, { set: flags.set });
+  const config = await readConfigOf("train", file, () => readTrainConfig(file, { set: flags.set }));
   const folder = folderOf(file, flags);
+  tellFreshStart(folder, flags);
   const view = liveView({ quiet: flags.quiet === true });
   try {
     const { model, step, ended, before, after } = await trainRl(config, {

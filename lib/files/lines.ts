@@ -2,6 +2,7 @@ import { createReadStream, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { ArgumentError, InputError } from "../errors.ts";
+import { describe } from "../validate.ts";
 
 /** @internal Longest line that is read, in bytes. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -74,34 +75,87 @@ export function parseRow(line: TextLine): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** @internal A row of a JSON file. */
+export interface JsonRow {
+  readonly row: Record<string, unknown>;
+  /** The line that it begins on; `undefined` for one of an array. */
+  readonly line?: number;
+}
+
+/** @internal The rows of {@link readJsonRows}, without their lines. */
+export async function readRows(path: string): Promise<Record<string, unknown>[]> {
+  return (await readJsonRows(path)).map(({ row }) => row);
+}
+
 /**
- * @internal All rows of a JSONL file, or of a file that holds one JSON array.
+ * @internal All rows of a file that holds JSON Lines, one JSON array of objects, or one JSON object over several lines,
+ * which is one row.
  *
  * @throws {@link InputError} `ERR_INPUT` naming file and line
  */
-export async function readRows(path: string): Promise<Record<string, unknown>[]> {
+export async function readJsonRows(path: string): Promise<JsonRow[]> {
+  const name = inputName(path);
   const lines: TextLine[] = [];
-  for await (const line of textLines(openInput(path), inputName(path)))
-    if (line.text.trim() !== "") lines.push(line);
-  if (lines[0]?.text.trimStart().startsWith("[")) {
-    try {
-      const all = JSON.parse(lines.map((line) => line.text).join("\n")) as Record<string, unknown>[];
-      return all;
-    } catch (cause) {
-      throw new InputError("ERR_INPUT", `${inputName(path)}: no JSON: ${(cause as Error).message}`, {
-        cause,
-      });
-    }
-  }
+  for await (const line of textLines(openInput(path), name)) if (line.text.trim() !== "") lines.push(line);
+  const [first] = lines;
+  if (first === undefined) return [];
+  if (first.text.trimStart().startsWith("[")) return arrayRows(parseWhole(lines, name), name);
+  if (first.text.trimStart().startsWith("{") && !isJson(first.text))
+    return [{ row: parseWhole(lines, name) as Record<string, unknown>, line: first.number }];
   return lines.map((line) => {
     try {
-      return parseRow(line);
+      return { row: parseRow(line), line: line.number };
     } catch (cause) {
-      throw new InputError("ERR_INPUT", `${inputName(path)}:${line.number}: ${(cause as Error).message}`, {
+      const hint = line === first ? `; ${ACCEPTED}` : "";
+      throw new InputError("ERR_INPUT", `${name}:${line.number}: ${(cause as Error).message}${hint}`, {
         cause,
       });
     }
   });
+}
+
+const ACCEPTED = "expected JSON Lines (an object a line), one array of objects, or one object";
+
+function arrayRows(values: unknown, name: string): JsonRow[] {
+  return (values as unknown[]).map((row, i) => {
+    if (row !== null && typeof row === "object" && !Array.isArray(row))
+      return { row: row as Record<string, unknown> };
+    throw new InputError("ERR_INPUT", `${name}: row ${i + 1}: expected an object, got ${describe(row)}`);
+  });
+}
+
+function parseWhole(lines: readonly TextLine[], name: string): unknown {
+  try {
+    return JSON.parse(lines.map(({ text }) => text).join("\n"));
+  } catch (cause) {
+    const { message } = cause as Error;
+    const line = lineOf(message, lines);
+    const place = line === undefined ? name : `${name}:${line}`;
+    const what = /after JSON/.test(message)
+      ? "text after the JSON that begins the file"
+      : `no JSON: ${message}`;
+    throw new InputError("ERR_INPUT", `${place}: ${what}; ${ACCEPTED}`, { cause });
+  }
+}
+
+// The engine tells where its parser stopped only in its message, and not always.
+function lineOf(message: string, lines: readonly TextLine[]): number | undefined {
+  if (/end of JSON/.test(message)) return lines.at(-1)!.number;
+  let left = Number(/at position (\d+)/.exec(message)?.[1] ?? Number.NaN);
+  for (const { number, text } of lines) {
+    if (left <= text.length) return number;
+    left -= text.length + 1;
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -6,7 +6,8 @@ import { PrmError } from "../errors.ts";
 const text = z.string().refine((value) => !/\\[nrt](?![A-Za-z])/.test(value), {
   message: "holds a backslash followed by n, r or t as two characters; write the control character itself",
 });
-const control = z.string().refine((value) => !/\\[nrt]/.test(value), {
+/** @internal Text of a separator; its control characters are themselves. */
+export const control = z.string().refine((value) => !/\\[nrt]/.test(value), {
   message: "holds a backslash followed by n, r or t as two characters; write the control character itself",
 });
 const ids = z.array(z.int().min(0)).min(1);

@@ -24,6 +24,24 @@ export function readPrompt(
   return { text: asked?.content ?? "", ids: Int32Array.from(codec.encodeChat(turns)) };
 }
 
+const ROLES = ["system", "user", "assistant", "tool"];
+
+/** @internal Turns that are trained on: a role that no template knows, or nothing said, would be learned as it is. */
+export function checkTurns(turns: readonly unknown[], key: string): ChatTurn[] {
+  return turns.map((turn, i) => {
+    const { role, content } = readTurn(turn);
+    if (!ROLES.includes(role)) {
+      throw new InputError(
+        "ERR_INPUT",
+        `${key}[${i}].role: expected system, user, assistant or tool, got ${JSON.stringify(role)}`,
+      );
+    }
+    if (content.trim() === "")
+      throw new InputError("ERR_INPUT", `${key}[${i}].content: expected text, got none`);
+    return { role, content };
+  });
+}
+
 function readTurn(turn: unknown): ChatTurn {
   const { role, content } = (turn ?? {}) as Partial<ChatTurn>;
   if (typeof role === "string" && typeof content === "string") return { role, content };

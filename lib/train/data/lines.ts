@@ -1,11 +1,11 @@
 import { InputError } from "../../errors.ts";
-import { inputName, openInput, parseRow, textLines } from "../../files/lines.ts";
-import { readDataRows } from "../../verify/eval/rows.ts";
+import { readJsonRows } from "../../files/lines.ts";
+import { isParquet, readDataRows } from "../../verify/eval/rows.ts";
 
 /** @internal A row of a file and where it stands, for messages. */
 export interface PlacedRow {
   readonly row: Readonly<Record<string, unknown>>;
-  /** `file:line`, or `file: row n` of files without lines. */
+  /** `file:line`, or `file: row n` of an array or a file without lines. */
   readonly where: string;
 }
 
@@ -13,19 +13,17 @@ export interface PlacedRow {
  * @internal The rows of a JSONL, JSON or parquet file.
  *
  * @throws {@link InputError} `ERR_INPUT` naming file and line for a file that cannot be read, has no rows, or a line that
- * is no JSON object
+ * is no JSON object; {@link readJsonRows} says what may be in a JSON file
  */
 export async function readPlacedRows(path: string): Promise<PlacedRow[]> {
-  if (!/\.(jsonl|ndjson)$/i.test(path))
-    return (await readDataRows(path)).map((row, i) => ({ row, where: `${path}: row ${i + 1}` }));
-  const rows: PlacedRow[] = [];
-  for await (const line of textLines(openInput(path), inputName(path))) {
-    if (line.text.trim() === "") continue;
-    const where = `${path}:${line.number}`;
-    rows.push({ row: at(where, () => parseRow(line)), where });
-  }
+  const rows = isParquet(path)
+    ? (await readDataRows(path)).map((row) => ({ row, line: undefined }))
+    : await readJsonRows(path);
   if (rows.length === 0) throw new InputError("ERR_INPUT", `${path}: has no rows`);
-  return rows;
+  return rows.map(({ row, line }, i) => ({
+    row,
+    where: line === undefined ? `${path}: row ${i + 1}` : `${path}:${line}`,
+  }));
 }
 
 /** @internal Runs `read` and puts the place before what it throws. */

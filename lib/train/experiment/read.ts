@@ -8,6 +8,7 @@ import { prmSchema } from "../prm/config.ts";
 import { parseConfig } from "../run/parse.ts";
 import { sftSchema } from "../sft/config.ts";
 import { type Experiment, isReference, type SetupStep, withModels } from "./experiment.ts";
+import { assertRunInputs, assertStepInputs } from "./inputs.ts";
 import { merged } from "./merge.ts";
 
 const stepName = z.string().regex(/^[a-z-]+$/, "expected small letters and hyphens");
@@ -21,7 +22,8 @@ const setupStep = z.union([
 // A name becomes a folder.
 const RUN_NAME = /^[\w+-][\w+.-]*$/;
 
-const schema = z.strictObject({
+/** @internal An experiment as it is written. */
+export const experimentSchema = z.strictObject({
   name: z.string().min(1),
   seeds: z
     .array(z.int().min(0))
@@ -38,15 +40,19 @@ const schema = z.strictObject({
  * Reads an experiment from a YAML (or JSON) file and checks every config in it. Paths are relative to the file; what a run
  * says is laid over `base`, key by key.
  *
- * @throws {@link InputError} `ERR_INPUT` for a file that cannot be read, and for a wrong key, naming the run and the key
+ * @throws {@link InputError} `ERR_INPUT` for a file that cannot be read, for a wrong key, and for a model or data that are
+ * not there, naming the run and the key
  */
 export async function readExperiment(path: string): Promise<Experiment> {
-  const { name, seeds, setup, base, runs } = parseConfig(schema, await readYaml(path), path);
+  const { name, seeds, setup, base, runs } = parseConfig(experimentSchema, await readYaml(path), path);
   const steps: SetupStep[] = [];
   for (const step of setup) {
     assertNewName(step.as, steps, path);
     const before = namesOf(steps);
-    steps.push(withModels(checkedStep(step, path), (of) => known(of, before, `${path}: setup.${step.as}`)));
+    const source = `${path}: setup.${step.as}`;
+    const checked = withModels(checkedStep(step, path), (of) => known(of, before, source));
+    assertStepInputs(checked, source);
+    steps.push(checked);
   }
   const settings = Object.entries(runs).map(([run, over]): [string, TrainConfig] => {
     if (!RUN_NAME.test(run)) {
@@ -56,7 +62,9 @@ export async function readExperiment(path: string): Promise<Experiment> {
     const source = `${path}: runs.${run}`;
     const config = merged(merged(base, over ?? {}), { name: run }) as TrainConfigInput;
     const resolved = resolvePaths(parseTrainConfig(config, source), dirname(path));
-    return [run, withModels(resolved, (of) => known(of, namesOf(steps), source))];
+    const checked = withModels(resolved, (of) => known(of, namesOf(steps), source));
+    assertRunInputs(checked, source);
+    return [run, checked];
   });
   return { name, seeds, setup: steps, runs: Object.fromEntries(settings) };
 }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import * as z from "zod";
 import { InputError } from "../../errors.ts";
 import { writeWhole } from "../../atomic-file.ts";
-import { firstDifference } from "../run/difference.ts";
+import { type Difference, firstDifference } from "../run/difference.ts";
 
 /** @internal In the folder of an experiment: what belongs to it. */
 export const EXPERIMENT_FILE = "experiment.json";
@@ -62,25 +62,59 @@ export function writeDone(folder: string, done: Done): void {
   writeWhole(join(folder, DONE_FILE), `${JSON.stringify(done, null, 2)}\n`);
 }
 
-/**
- * @internal What a part left when it finished; undefined when it has not.
- *
- * @throws {@link InputError} `ERR_INPUT` when it was done with another config
- */
-export function readDone(folder: string, config: unknown): Done | undefined {
+/** @internal What a part left when it finished; undefined when it has not. */
+export function readDone(folder: string): Done | undefined {
   const path = join(folder, DONE_FILE);
   if (!existsSync(path)) return undefined;
-  let done: Done;
-  try {
-    done = z.object({ config: z.unknown(), model: z.string() }).parse(JSON.parse(readFileSync(path, "utf8")));
-  } catch (cause) {
-    throw new InputError("ERR_INPUT", `${path}: ${(cause as Error).message}`, { cause });
-  }
-  const difference = firstDifference(done.config, JSON.parse(JSON.stringify(config)));
-  if (difference === undefined) return done;
-  const { key, before, after } = difference;
+  return z.object({ config: z.unknown(), model: z.string() }).parse(readJson(path));
+}
+
+/** @internal A part as its folder is to hold it. */
+export interface RecordedPart {
+  readonly folder: string;
+  /** As it is handed to what trains. */
+  readonly config: object;
+  /** With every default filled in, as the run's folder has it. */
+  readonly resolved: object;
+}
+
+const MOST_NAMED = 10;
+
+/**
+ * @internal Asserts that no part has finished or begun with another config.
+ *
+ * @throws {@link InputError} `ERR_INPUT` naming every folder that has, and the first key
+ */
+export function assertSameConfigs(folder: string, parts: readonly RecordedPart[]): void {
+  const changed = parts.flatMap((part) => {
+    const difference = changeOf(part);
+    return difference === undefined ? [] : [{ at: relative(folder, part.folder), ...difference }];
+  });
+  const [first] = changed;
+  if (first === undefined) return;
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : "";
+  const names = changed.slice(0, MOST_NAMED).map(({ at }) => at);
   throw new InputError(
     "ERR_INPUT",
-    `${path}: was done with another config: ${key} was ${JSON.stringify(before)}, is ${JSON.stringify(after)}; remove ${folder} to do it again, or choose another folder`,
+    `${folder}: ${changed.length === 1 ? "a part was" : `${changed.length} parts were`} begun with another config: ` +
+      `${names.join(", ")}${more}; in ${first.at} ${first.key} was ${JSON.stringify(first.before)}, ` +
+      `is ${JSON.stringify(first.after)}; remove ${changed.length === 1 ? "its folder" : "their folders"} ` +
+      "to do it again, or choose another folder",
   );
+}
+
+function changeOf({ folder, config, resolved }: RecordedPart): Difference | undefined {
+  const done = readDone(folder);
+  if (done !== undefined) return firstDifference(done.config, JSON.parse(JSON.stringify(config)));
+  const begun = join(folder, "config.json");
+  if (!existsSync(begun)) return undefined;
+  return firstDifference(readJson(begun), JSON.parse(JSON.stringify(resolved)));
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new InputError("ERR_INPUT", `${path}: no JSON: ${(cause as Error).message}`, { cause });
+  }
 }

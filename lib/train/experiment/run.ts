@@ -1,13 +1,24 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { InputError } from "../../errors.ts";
+import { parseTrainConfig } from "../config/parse.ts";
 import type { TrainConfig } from "../config/schema.ts";
+import { prmSchema } from "../prm/config.ts";
 import { trainPrm } from "../prm/train.ts";
 import { trainRl } from "../rl/index.ts";
+import { parseConfig } from "../run/parse.ts";
 import type { PhaseOptions, PhaseProgress } from "../run/progress.ts";
+import { sftSchema } from "../sft/config.ts";
 import { trainSft } from "../sft/train.ts";
 import { type Experiment, type SetupStep, withModels } from "./experiment.ts";
-import { type ExperimentRun, readDone, writeDone, writeRecord } from "./record.ts";
+import {
+  assertSameConfigs,
+  type ExperimentRun,
+  readDone,
+  type RecordedPart,
+  writeDone,
+  writeRecord,
+} from "./record.ts";
 
 /** What an experiment reports as it goes. */
 export interface ExperimentProgress extends PhaseProgress {
@@ -42,11 +53,9 @@ export interface Trainers {
   readonly rl: typeof trainRl;
 }
 
-interface Part {
+interface Part extends RecordedPart {
   readonly name: string;
   readonly seed: number;
-  readonly folder: string;
-  readonly config: object;
   readonly train: (options: PhaseOptions) => Promise<{ readonly model: string; readonly ended?: string }>;
 }
 
@@ -73,69 +82,81 @@ export async function runExperiment(
       labels.map((label) => ({ label, seed, folder: join(`seed-${seed}`, kind, label) })),
     );
   const names = { setup: setup.map(({ as }) => as), runs: Object.keys(runs) };
-  make(folder);
-  writeRecord(folder, { name, setup: parts("setup", names.setup), runs: parts("runs", names.runs) });
   const total = seeds.length * (names.setup.length + names.runs.length);
   const finished: ExperimentRun[] = [];
   let done = 0;
-  const run = async (part: Part): Promise<Ended> => {
+  const run = async (part: Part): Promise<boolean> => {
     const report = (progress: PhaseProgress) =>
       onProgress?.({ ...progress, seed: part.seed, name: part.name, done, total });
-    const ended = await runPart(part, signal, report);
+    const isNew = await runPart(part, signal, report);
     done++;
-    return ended;
+    return isNew;
   };
-  for (const seed of seeds) {
-    const at = join(folder, `seed-${seed}`);
-    const models = new Map<string, string>();
-    const placed = <T>(config: T): T => withModels(config, (of) => models.get(of)!);
-    for (const step of setup) {
-      const path = join(at, "setup", step.as);
-      models.set(step.as, (await run(setupPart(placed(step), seed, path, trainers))).model);
-    }
-    for (const [label, config] of Object.entries(runs)) {
-      const path = join(at, "runs", label);
-      const { isNew } = await run(settingPart(label, { ...placed(config), seed }, path, trainers));
-      finished.push({ label, seed, folder: path });
+  const all = seeds.map((seed) => partsOf({ setup, runs }, seed, join(folder, `seed-${seed}`), trainers));
+  // All at once and before anything runs: one by one they would come to light hours apart.
+  assertSameConfigs(
+    folder,
+    all.flatMap((seed) => [...seed.setup, ...seed.runs]),
+  );
+  make(folder);
+  writeRecord(folder, { name, setup: parts("setup", names.setup), runs: parts("runs", names.runs) });
+  for (const seed of all) {
+    for (const part of seed.setup) await run(part);
+    for (const part of seed.runs) {
+      const isNew = await run(part);
+      finished.push({ label: part.name, seed: part.seed, folder: part.folder });
       if (isNew) await onRun?.(finished);
     }
   }
   return finished;
 }
 
+// All of a seed; a set-up step that is not done will leave its model where it is looked for.
+function partsOf(
+  { setup, runs }: Pick<Experiment, "setup" | "runs">,
+  seed: number,
+  folder: string,
+  trainers: Trainers,
+): { setup: Part[]; runs: Part[] } {
+  const stepAt = (step: string) => join(folder, "setup", step);
+  const modelOf = (step: string) => readDone(stepAt(step))?.model ?? join(stepAt(step), "model");
+  return {
+    setup: setup.map((step) => setupPart(withModels(step, modelOf), seed, stepAt(step.as), trainers)),
+    runs: Object.entries(runs).map(([label, config]) =>
+      settingPart(label, { ...withModels(config, modelOf), seed }, join(folder, "runs", label), trainers),
+    ),
+  };
+}
+
 function setupPart(step: SetupStep, seed: number, folder: string, trainers: Trainers): Part {
   const part = { name: step.as, seed, folder };
   if ("sft" in step) {
     const config = { ...step.sft, seed };
-    return { ...part, config, train: (options) => trainers.sft(config, options) };
+    const resolved = parseConfig(sftSchema, config, step.as);
+    return { ...part, config, resolved, train: (options) => trainers.sft(config, options) };
   }
   const config = { ...step.trainPrm, seed };
-  return { ...part, config, train: (options) => trainers.prm(config, options) };
+  const resolved = parseConfig(prmSchema, config, step.as);
+  return { ...part, config, resolved, train: (options) => trainers.prm(config, options) };
 }
 
 function settingPart(label: string, config: TrainConfig, folder: string, trainers: Trainers): Part {
   const train: Part["train"] = (options) => trainers.rl(config, options);
-  return { name: label, seed: config.seed, folder, config, train };
+  return { name: label, seed: config.seed, folder, config, resolved: parseTrainConfig(config, label), train };
 }
 
-interface Ended {
-  readonly model: string;
-  /** Whether it was trained now. */
-  readonly isNew: boolean;
-}
-
+// Whether it was trained now.
 async function runPart(
   { folder, config, train }: Part,
   signal: AbortSignal | undefined,
   onProgress: (progress: PhaseProgress) => void,
-): Promise<Ended> {
-  const known = readDone(folder, config);
-  if (known !== undefined) return { model: known.model, isNew: false };
+): Promise<boolean> {
+  if (readDone(folder) !== undefined) return false;
   signal?.throwIfAborted();
   const { model, ended } = await train({ folder, resume: true, onProgress, ...(signal && { signal }) });
   if (ended === "interrupted") signal?.throwIfAborted();
   writeDone(folder, { config, model });
-  return { model, isNew: true };
+  return true;
 }
 
 function make(folder: string): void {

@@ -29,9 +29,25 @@ export function liveView({ stream = process.stderr, quiet = false }: LiveOptions
   return stream.isTTY ? new TerminalView(stream) : new LineView(stream);
 }
 
+// When the phase under way began: where the one before ended, the first with the view, so that times make up the whole.
+class PhaseClock {
+  #phase: string | undefined;
+  #began = performance.now();
+  /** When it was last told of. */
+  last = this.#began;
+
+  beganOf(phase: string, now: number): number {
+    if (phase !== this.#phase) this.#began = this.last;
+    this.#phase = phase;
+    this.last = now;
+    return this.#began;
+  }
+}
+
 class TerminalView implements LiveView {
   readonly #stream: NodeJS.WriteStream;
   readonly #block: Block;
+  readonly #clock = new PhaseClock();
   #view: PhaseView | undefined;
   #drawn = Number.NEGATIVE_INFINITY;
 
@@ -42,11 +58,10 @@ class TerminalView implements LiveView {
 
   update(progress: PhaseProgress): void {
     const now = performance.now();
-    if (this.#view?.phase !== progress.phase) {
-      this.stop();
-      this.#view = new PhaseView(progress, now);
-    }
-    this.#view!.update(progress);
+    if (this.#view?.shows(progress) !== true) this.#end(this.#clock.last);
+    const began = this.#clock.beganOf(progress.phase, now);
+    this.#view ??= new PhaseView(progress, began, now);
+    this.#view.update(progress);
     if (now - this.#drawn >= REDRAW_MS) this.#draw(now);
   }
 
@@ -57,8 +72,13 @@ class TerminalView implements LiveView {
   }
 
   stop(): void {
+    this.#clock.last = performance.now();
+    this.#end(this.#clock.last);
+  }
+
+  #end(now: number): void {
     if (this.#view === undefined) return;
-    this.#draw(performance.now());
+    this.#draw(now);
     this.#block.keep();
     this.#view = undefined;
     this.#drawn = Number.NEGATIVE_INFINITY;
@@ -72,6 +92,7 @@ class TerminalView implements LiveView {
 
 class LineView implements LiveView {
   readonly #stream: NodeJS.WriteStream;
+  readonly #clock = new PhaseClock();
   #view: PhaseView | undefined;
   #written = 0;
   #isNews = false;
@@ -82,12 +103,13 @@ class LineView implements LiveView {
 
   update(progress: PhaseProgress): void {
     const now = performance.now();
-    if (this.#view?.phase !== progress.phase) {
-      this.stop();
-      this.#view = new PhaseView(progress, now);
+    if (this.#view?.shows(progress) !== true) this.#end(this.#clock.last);
+    const began = this.#clock.beganOf(progress.phase, now);
+    if (this.#view === undefined) {
+      this.#view = new PhaseView(progress, began, now);
       this.#written = now;
     }
-    this.#view!.update(progress);
+    this.#view.update(progress);
     this.#isNews = true;
     if (now - this.#written >= LINE_MS) this.#write(now);
   }
@@ -97,7 +119,12 @@ class LineView implements LiveView {
   }
 
   stop(): void {
-    if (this.#isNews) this.#write(performance.now());
+    this.#clock.last = performance.now();
+    this.#end(this.#clock.last);
+  }
+
+  #end(now: number): void {
+    if (this.#isNews) this.#write(now);
     this.#view = undefined;
   }
 

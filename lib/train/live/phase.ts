@@ -23,23 +23,38 @@ const KEY = [
 const MOST_CURVES = 8;
 const LABEL = Math.max(...KEY.map(([, label]) => label.length));
 
-/** @internal A phase of a run as it goes: how far it is, how long it will take, what its curves look like. */
+/**
+ * @internal A phase of a run, or a part of one, as it goes: how far it is, how long it took and will take, what its curves
+ * look like.
+ */
 export class PhaseView {
   readonly phase: string;
+  readonly #part: string | undefined;
   readonly #from: number;
   readonly #began: number;
+  readonly #told: number;
   readonly #curves = new Map<string, number[]>();
   #step: number;
   #steps: number;
 
-  /** @param now - milliseconds */
-  constructor({ phase, step, steps }: PhaseProgress, now: number) {
+  /**
+   * @param began - when the phase began, what was done before its first step included; milliseconds
+   * @param now - milliseconds
+   */
+  constructor({ phase, part, step, steps }: PhaseProgress, began: number, now: number) {
     this.phase = phase;
-    // The step that is told first has been done before the clock began.
+    this.#part = part;
+    // The step that is told first, and what came before it, say nothing of how long a step takes.
     this.#from = step;
-    this.#began = now;
+    this.#told = now;
+    this.#began = began;
     this.#step = step;
     this.#steps = steps;
+  }
+
+  /** Whether progress is of this part of the phase. */
+  shows({ phase, part }: PhaseProgress): boolean {
+    return phase === this.phase && part === this.#part;
   }
 
   update({ step, steps, metrics }: PhaseProgress): void {
@@ -59,7 +74,7 @@ export class PhaseView {
     const share = this.#steps === 0 ? 1 : Math.min(1, this.#step / this.#steps);
     const bar = 24;
     const filled = Math.round(share * bar);
-    const head = `${this.phase}  ${"━".repeat(filled)}${"┄".repeat(bar - filled)}  ${this.#words(now)}`;
+    const head = `${this.#title}  ${"━".repeat(filled)}${"┄".repeat(bar - filled)}  ${this.#words(now)}`;
     const room = Math.max(4, Math.min(40, width - LABEL - 14));
     const curves = this.#known().map(([label, values]) => {
       return `  ${label.padEnd(LABEL)} ${sparkline(values, room).padEnd(room)} ${short(values.at(-1)!)}`;
@@ -70,14 +85,19 @@ export class PhaseView {
   /** The same in one line. */
   line(now: number): string {
     const numbers = this.#known().map(([label, values]) => `${label} ${short(values.at(-1)!)}`);
-    return [`${this.phase}  ${this.#words(now)}`, ...numbers.slice(0, 5)].join("; ");
+    return [`${this.#title}  ${this.#words(now)}`, ...numbers.slice(0, 5)].join("; ");
+  }
+
+  get #title(): string {
+    return this.#part === undefined ? this.phase : `${this.phase}, ${this.#part}`;
   }
 
   #words(now: number): string {
     const done = this.#step - this.#from;
-    const seconds = (now - this.#began) / 1000;
-    const left = done > 0 ? `, ${clock((seconds / done) * (this.#steps - this.#step))} left` : "";
-    return `step ${this.#step} of ${this.#steps}, ${clock(seconds)}${this.#step < this.#steps ? left : ""}`;
+    const each = (now - this.#told) / 1000 / done;
+    const left = done > 0 ? `, ${clock(each * (this.#steps - this.#step))} left` : "";
+    const taken = clock((now - this.#began) / 1000);
+    return `step ${this.#step} of ${this.#steps}, ${taken}${this.#step < this.#steps ? left : ""}`;
   }
 
   #known(): (readonly [label: string, values: readonly number[]])[] {

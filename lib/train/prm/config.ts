@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { control } from "../../prm/convention.ts";
 import { count, keep, microBatchTokens, section, text, whole } from "../config/fields.ts";
 import { namedLog } from "../config/log.ts";
 import { training } from "../config/training.ts";
@@ -28,8 +29,7 @@ export const prmSchema = z.strictObject({
   samples: count().default(10_000).describe("`arithmetic`: solutions to train on, one per problem."),
   heldOutSamples: count().default(1000).describe("`arithmetic`: solutions to measure on."),
   seed: whole().default(1).describe("Seed of the head, the order and the made solutions."),
-  separator: z
-    .string()
+  separator: control
     .min(1)
     .default("\n")
     .describe("Text of the one token that closes each step and bears its label."),

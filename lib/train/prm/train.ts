@@ -72,10 +72,17 @@ export async function trainPrm(given: PrmConfig, options: PhaseOptions): Promise
   const config = parseConfig(prmSchema, given, "train-prm");
   const checkpoint = await openCheckpoint(config.model);
   const codec = await openCodec(checkpoint.path);
-  const separatorId = separatorIdOf(codec, config.separator);
+  const { separator, headWidth: width } = config;
+  const separatorId = separatorIdOf(codec, separator);
+  // Made first: what it cannot hold is not to be found out after training.
+  const convention = trainedConvention({
+    separator,
+    separatorId,
+    bos: codec.bosId !== undefined,
+    head: width === undefined ? "token-classification" : "mlp",
+  });
   using run = await RunFolder.open(options.folder, { phase: "prm", config, resume: options.resume === true });
   const texts = await readData(config, checkpoint, codec, options.folder);
-  const { headWidth: width } = config;
   const model = await loadModel(checkpoint, {
     heads: { classifier: { classes: 2, ...(width === undefined ? {} : { width }) } },
     seed: config.seed,
@@ -97,12 +104,6 @@ export async function trainPrm(given: PrmConfig, options: PhaseOptions): Promise
   model.mergeAdapters();
   const folder = join(options.folder, "model");
   await saveModel(model, folder, { config: await readConfig(checkpoint), tokenizerFrom: checkpoint.path });
-  const convention = trainedConvention({
-    separator: config.separator,
-    separatorId,
-    bos: codec.bosId !== undefined,
-    head: width === undefined ? "token-classification" : "mlp",
-  });
   writeWhole(join(folder, CONVENTION_FILE), `${JSON.stringify(convention, null, 2)}\n`);
   return { model: folder, stages, rows: { used: rows.length, tooLong: texts.rows.length - fitting.length } };
 }
@@ -161,6 +162,7 @@ async function runStages(
         stages.push({ name, ...(quality === undefined ? {} : { quality }) });
         return { ...metrics, ...qualityMetrics(quality) };
       },
+      part: () => current!.name,
       async save(folder) {
         await saveWeights(model, folder);
         await saveOptimizer(optimizer, model, folder);

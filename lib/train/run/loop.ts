@@ -17,6 +17,8 @@ export interface StepLoop {
   readonly checkpointEvery: number;
   /** Does a step, from 1 on; returns its metrics. */
   step(step: number): Promise<Record<string, number>>;
+  /** What part of the phase the step just done was of, where it has parts. */
+  part?(): string;
   /** Writes what the phase needs to go on. */
   save(folder: string): Promise<void>;
   /** JSON that goes with it. */
@@ -39,7 +41,7 @@ export async function runSteps(
       const metrics = await named(step, () => loop.step(step));
       run.log(step, metrics);
       sink.log(step, metrics);
-      onProgress?.({ phase, step, steps, metrics });
+      onProgress?.({ phase, ...(loop.part && { part: loop.part() }), step, steps, metrics });
       const isLast = step === steps;
       const isStopped = signal?.aborted === true;
       if (isLast || isStopped || (checkpointEvery > 0 && step % checkpointEvery === 0))

@@ -2,6 +2,8 @@
 export interface PhaseProgress {
   /** `sft`, `prm` or `rl`. */
   readonly phase: string;
+  /** Part of a phase that has several: the stage of PRM training, `head` or `all`. */
+  readonly part?: string;
   /** Steps done. */
   readonly step: number;
   /** Steps in all. */

@@ -30,6 +30,13 @@ export interface SftResult {
   readonly steps: number;
   /** Metrics of the last step: `sft/loss`, and `eval/loss` where there are held-out rows. */
   readonly metrics: Readonly<Record<string, number>>;
+  /** Rows that were given. */
+  readonly rows: {
+    /** Trained on. */
+    readonly used: number;
+    /** Left out: longer than the model's context. */
+    readonly tooLong: number;
+  };
 }
 
 const EMBEDDED = "arithmetic";
@@ -54,7 +61,7 @@ export async function trainSft(given: SftConfig, options: PhaseOptions): Promise
   const config = parseConfig(sftSchema, given, "sft");
   const start = await open(config);
   const { model } = start;
-  const { rows, heldOut } = await readData(config, start.codec, model.config.maxLength);
+  const { rows, tooLong, heldOut } = await readData(config, start.codec, model.config.maxLength);
   using run = await RunFolder.open(options.folder, {
     phase: "sft",
     config,
@@ -99,7 +106,7 @@ export async function trainSft(given: SftConfig, options: PhaseOptions): Promise
   model.mergeAdapters();
   const folder = join(options.folder, "model");
   await save(start, folder);
-  return { model: folder, steps, metrics };
+  return { model: folder, steps, metrics, rows: { used: rows.length, tooLong } };
 }
 
 async function open({ model: from, seed }: ResolvedSftConfig): Promise<Start> {
@@ -120,23 +127,19 @@ async function readData(
   config: ResolvedSftConfig,
   codec: TextCodec,
   longest: number,
-): Promise<{ rows: SftRow[]; heldOut: SftRow[] }> {
-  const { data, heldOut = data === EMBEDDED ? EMBEDDED : undefined, rows, seed } = config;
-  const read = async (source: string, isTraining: boolean) => {
-    if (source === EMBEDDED)
-      return mixtureRows(isTraining ? "train" : "held-out", codec, isTraining ? rows : HELD_OUT_ROWS, seed);
-    const found = await readSftRows(source, codec);
-    const long = found.findIndex(({ prompt, completion }) => prompt.length + completion.length > longest);
-    if (long < 0) return found;
-    throw new InputError(
-      "ERR_INPUT",
-      `${source}: row ${long + 1} is longer than the model's ${longest} tokens`,
-    );
-  };
-  return {
-    rows: await read(data, true),
-    heldOut: heldOut === undefined ? [] : await read(heldOut, false),
-  };
+): Promise<{ rows: SftRow[]; tooLong: number; heldOut: SftRow[] }> {
+  const { data, heldOut = data === EMBEDDED ? EMBEDDED : undefined, rows: made, seed } = config;
+  const fits = ({ prompt, completion }: SftRow) => prompt.length + completion.length <= longest;
+  const read = async (source: string, isTraining: boolean) =>
+    source === EMBEDDED
+      ? mixtureRows(isTraining ? "train" : "held-out", codec, isTraining ? made : HELD_OUT_ROWS, seed)
+      : readSftRows(source, codec);
+  const all = await read(data, true);
+  const rows = all.filter(fits);
+  if (rows.length === 0)
+    throw new InputError("ERR_INPUT", `${data}: no row fits the model's ${longest} tokens`);
+  const measured = heldOut === undefined ? [] : await read(heldOut, false);
+  return { rows, tooLong: all.length - rows.length, heldOut: measured.filter(fits) };
 }
 
 async function save({ model, config, tokenizer }: Start, folder: string): Promise<void> {

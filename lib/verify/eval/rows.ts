@@ -3,7 +3,6 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compressors } from "hyparquet";
 import { InputError } from "../../errors.ts";
 import { readRows } from "../../files/lines.ts";
-import { describe } from "../../validate.ts";
 
 /** @internal A row of a file, nothing about it known. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -15,13 +14,14 @@ export type Row = Readonly<Record<string, unknown>>;
  * anything but objects
  */
 export async function readDataRows(path: string): Promise<Row[]> {
-  const rows: unknown[] = /\.parquet$/i.test(path) ? await readParquet(path) : await readRows(path);
+  const rows = isParquet(path) ? await readParquet(path) : await readRows(path);
   if (rows.length === 0) throw new InputError("ERR_INPUT", `${path}: has no rows`);
-  rows.forEach((row, i) => {
-    if (row === null || typeof row !== "object" || Array.isArray(row))
-      throw new InputError("ERR_INPUT", `${path}: row ${i + 1}: expected an object, got ${describe(row)}`);
-  });
-  return rows as Row[];
+  return rows;
+}
+
+/** @internal Whether a file is read as parquet. */
+export function isParquet(path: string): boolean {
+  return /\.parquet$/i.test(path);
 }
 
 // What the reader does not decompress itself and Node does.
@@ -30,7 +30,7 @@ const compressors: Compressors = {
   BROTLI: (input) => brotliDecompressSync(input),
 };
 
-async function readParquet(path: string): Promise<unknown[]> {
+async function readParquet(path: string): Promise<Row[]> {
   const { parquetReadObjects } = await import("hyparquet");
   try {
     const { buffer, byteOffset, byteLength } = await readFile(path);

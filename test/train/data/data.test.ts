@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { arithmeticCodec as codec } from "../../../lib/train/arithmetic/codec.ts";
@@ -28,6 +28,11 @@ describe("readPrompts", () => {
       { id: "a", text: "1+1=", ids: Int32Array.of(1, 10, 7, 10, 6), answer: "2", level: 3 },
       { id: "1", text: "2+1=", ids: Int32Array.of(1, 11, 7, 10, 6), answer: null },
     ]);
+  });
+
+  it("takes one object over many lines as a row", async () => {
+    const path = lines(JSON.stringify({ prompt: "1+1=", answer: 2 }, null, 2), "");
+    expect(await readPrompts(path, codec)).toMatchObject([{ text: "1+1=", answer: "2" }]);
   });
 
   it("takes names of one's own, with dots", async () => {
@@ -87,7 +92,19 @@ describe("readPrompts", () => {
   it.each([
     [[{ prompt: "1+1=" }, { prompt: 5 }], ":2: expected text at prompt or problem or question, got number"],
     [[{ prompt: "1+1=" }, "{"], ":2: no JSON"],
-    [["[1]"], ":1: expected a JSON object"],
+    [[{ prompt: "1+1=" }, "[1]"], ":2: expected a JSON object"],
+    [["[1]"], ": row 1: expected an object, got 1"],
+    [
+      ["prompt: 1+1="],
+      "is not valid JSON; expected JSON Lines (an object a line), one array of objects, or one object",
+    ],
+    [
+      ["", "{", '  "prompt": "1+1="', "}", "", "the end"],
+      ":6: text after the JSON that begins the file; expected",
+    ],
+    [["{", '  "prompt": "1+1="', '  "answer": 2', "}"], ":3: no JSON: Expected ',' or '}'"],
+    [["{", '  "prompt": "1+1="'], ":2: no JSON: "],
+    [['{ "prompt": "1+1=', '{ "prompt": "1+1=" }'], ":1: no JSON: "],
     [
       [
         { id: "x", prompt: "1+1=" },
@@ -131,6 +148,8 @@ describe("readPrompts", () => {
 });
 
 describe("readSftRows", () => {
+  const turn = (role: string, content: string) => ({ role, content });
+
   it("ends completions with the end token", async () => {
     const path = lines({ prompt: "1+1=", completion: "\\boxed{2}" }, { question: "1+1=", solution: "2" });
     expect(await readSftRows(path, codec)).toEqual([
@@ -148,6 +167,43 @@ describe("readSftRows", () => {
     const [row] = await readSftRows(lines({ messages }), own);
     expect(own.decode(row!.prompt)).toBe("1,2:9,1");
     expect(Array.from(row!.completion)).toEqual([7, 1]);
+  });
+
+  it.each([
+    [
+      "the user's turn last",
+      { messages: [turn("user", "1+1=")] },
+      "messages: expected the last turn to be the assistant's, got the user's",
+    ],
+    ["no turn", { messages: [] }, "messages: expected the last turn to be the assistant's, got no turn"],
+    [
+      "a role of no template",
+      { messages: [turn("bot", "1+1="), turn("assistant", "2")] },
+      'messages[0].role: expected system, user, assistant or tool, got "bot"',
+    ],
+    [
+      "an empty turn",
+      { messages: [turn("user", "1+1="), turn("assistant", " ")] },
+      "messages[1].content: expected text, got none",
+    ],
+    [
+      "a completion of the user",
+      { prompt: "1+1=", completion: [turn("user", "2")] },
+      "completion: expected the last turn to be the assistant's, got the user's",
+    ],
+    [
+      "a prompt with such a role",
+      { prompt: [turn("bot", "1+1=")], completion: "2" },
+      "prompt[0].role: expected system",
+    ],
+    [
+      "an empty completion",
+      { prompt: "1+1=", completion: "" },
+      "expected a completion of at least one token",
+    ],
+  ])("names file and line of a chat with %s", async (_, row, message) => {
+    const path = lines({ prompt: "1=", completion: "1" }, row);
+    expect((await rejection(() => readSftRows(path, codec))).message).toContain(`${path}:2: ${message}`);
   });
 
   it("names file and line of a row without a completion", async () => {
@@ -219,8 +275,7 @@ describe("readStepwiseRows", () => {
   });
 
   it.skipIf(record === undefined)("reads PRM800K as published", async () => {
-    const text = readFileSync(record!, "utf8");
-    const rows = await readStepwiseRows(lines(JSON.stringify(JSON.parse(text))));
+    const rows = await readStepwiseRows(record!);
     expect(rows.at(-1)!.completions).toHaveLength(6);
     expect(rows.at(-1)!.labels.every((label) => label === true)).toBe(true);
     expect(rows.some(({ labels }) => labels.includes(false))).toBe(true);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { withModels } from "../../../lib/train/experiment/experiment.ts";
 import { readExperiment, runExperiment } from "../../../lib/train/experiment/index.ts";
 import { readRecord } from "../../../lib/train/experiment/record.ts";
 import type { Trainers } from "../../../lib/train/experiment/run.ts";
@@ -16,6 +17,8 @@ const write = (text: string) => {
   writeFileSync(path, text);
   return path;
 };
+
+for (const name of ["rows.jsonl", "prompts.jsonl"]) writeFileSync(join(root, name), "");
 
 const SPEC = `
 name: a comparison
@@ -82,6 +85,26 @@ describe("an experiment", () => {
       "model: arithmetic",
       "model: setup:judge",
       /setup\.sft: setup:judge: no such set-up step; there is none before it/,
+    ],
+    [
+      "a PRM that is not there",
+      "{ credit: sum }",
+      "{ credit: sum, prm: no-prm }",
+      /runs\.sum-strong: reward\.prm: .*\/no-prm: no such file or folder/,
+    ],
+    [
+      "a policy that is not there",
+      "path: setup:sft",
+      "path: no/policy",
+      /runs\.min: model\.path: .*\/no\/policy: no such file or folder/,
+    ],
+    ["data that are not there", "prompts.jsonl", "no.jsonl", /runs\.min: data\.eval: .*\/no\.jsonl: no such/],
+    ["rows that are not there", "rows.jsonl", "no.jsonl", /setup\.sft: data: .*\/no\.jsonl: no such/],
+    [
+      "a model that is not there",
+      "model: arithmetic",
+      "model: no-model",
+      /setup\.sft: model: .*\/no-model: no such/,
     ],
     ["two set-up steps of one name", "as: judge", "as: sft", /two steps are called sft/],
     ["a seed twice", "[3, 5]", "[3, 3]", /seeds: expected each seed once/],
@@ -201,9 +224,30 @@ describe("running an experiment", () => {
     const folder = fresh();
     await runExperiment(await readExperiment(write(SPEC)), { folder, trainers: recorder().trainers });
     const changed = await readExperiment(write(SPEC.replace("coefficient: 0.3", "coefficient: 0.2")));
-    await expect(runExperiment(changed, { folder, trainers: recorder().trainers })).rejects.toThrow(
-      /seed-3\/runs\/sum-strong\/done\.json: was done with another config: kl\.coefficient was 0\.3, is 0\.2; remove/,
+    const { calls, trainers } = recorder();
+    await expect(runExperiment(changed, { folder, trainers })).rejects.toThrow(
+      `${folder}: 2 parts were begun with another config: seed-3/runs/sum-strong, seed-5/runs/sum-strong; ` +
+        "in seed-3/runs/sum-strong kl.coefficient was 0.3, is 0.2; remove their folders to do it again",
     );
+    expect(calls).toEqual([]);
+  });
+
+  it("nor one that has only begun, and then runs nothing that comes before it", async () => {
+    const folder = fresh();
+    const experiment = await readExperiment(write(SPEC));
+    const begun = join(folder, "seed-5", "runs", "min");
+    mkdirSync(begun, { recursive: true });
+    const modelOf = (step: string) => join(folder, "seed-5", "setup", step, "model");
+    const config = { ...withModels(experiment.runs.min!, modelOf), seed: 5 };
+    writeFileSync(join(begun, "config.json"), JSON.stringify({ ...config, steps: 8 }));
+    const { calls, trainers } = recorder();
+    await expect(runExperiment(experiment, { folder, trainers })).rejects.toThrow(
+      /a part was begun with another config: seed-5\/runs\/min; in seed-5\/runs\/min steps was 8, is 7; remove its folder/,
+    );
+    expect(calls).toEqual([]);
+    writeFileSync(join(begun, "config.json"), JSON.stringify(config));
+    await runExperiment(experiment, { folder, trainers });
+    expect(calls).toHaveLength(8);
   });
 
   it("ends after the step under way when it is interrupted, and does not count that run as done", async () => {

@@ -98,8 +98,33 @@ describe("elsewhere", () => {
       "rl  step 10 of 25, 10 s, 15 s left; pass@1, greedy 0.5; score 0.4",
       "rl  step 20 of 25, 20 s, 5 s left; pass@1, greedy 0.5; score 0.8",
       "a note",
-      "rl  step 25 of 25, 26 s; pass@1, greedy 0.5; score 1",
-      "eval  step 1 of 1, 0 s",
+      "rl  step 25 of 25, 25 s; pass@1, greedy 0.5; score 1",
+      "eval  step 1 of 1, 1 s",
+      "",
+    ]);
+  });
+
+  it("counts what came before the first step, and tells the parts of a phase apart", async () => {
+    const step = (view: ReturnType<typeof liveView>, phase: string, n: number, more: object) => {
+      vi.advanceTimersByTime(2000);
+      view.update({ phase, step: n, steps: 4, metrics: {}, ...more });
+    };
+    const text = await shown((view) => {
+      vi.advanceTimersByTime(28_000);
+      step(view, "prm", 1, { part: "head" });
+      step(view, "prm", 2, { part: "head", metrics: { "eval/f1": 0.3, "prm/loss": 0.7 } });
+      step(view, "prm", 3, { part: "all", metrics: { "prm/loss": 0.6 } });
+      for (let i = 0; i < 4; i++) step(view, "prm", 3, { part: "all", metrics: { "prm/loss": 0.6 } });
+      view.stop();
+      vi.advanceTimersByTime(5000);
+      step(view, "rl", 1, {});
+      vi.advanceTimersByTime(10_000);
+      step(view, "rl", 2, {});
+    });
+    expect(text.split("\n")).toEqual([
+      "prm, head  step 2 of 4, 32 s, 4 s left; F1, held out 0.3; loss 0.7",
+      "prm, all  step 3 of 4, 42 s; loss 0.6",
+      "rl  step 2 of 4, 19 s, 24 s left",
       "",
     ]);
   });

@@ -11,6 +11,7 @@ import { createModel, loadModel, type TrainableModel } from "../../../lib/train/
 import { countLabels, prmGradients } from "../../../lib/train/prm/loss.ts";
 import { encodeSolution, separatorIdOf } from "../../../lib/train/prm/solutions.ts";
 import { type PrmConfig, trainPrm } from "../../../lib/train/prm/train.ts";
+import type { PhaseProgress } from "../../../lib/train/run/progress.ts";
 import { trainSft } from "../../../lib/train/sft/train.ts";
 import { temporaryFolder } from "../../support/checkpoint.ts";
 import { rejection } from "../../support/errors.ts";
@@ -142,7 +143,10 @@ describe("the loss", () => {
 describe("trainPrm", () => {
   it("trains the head, then all weights, and measures after each stage", async () => {
     const folder = join(root, "stages");
-    const { model: path, stages, rows } = await trainPrm(TINY, { folder });
+    const parts: (string | undefined)[] = [];
+    const onProgress = ({ part }: PhaseProgress) => void parts.push(part);
+    const { model: path, stages, rows } = await trainPrm(TINY, { folder, onProgress });
+    expect(parts.join()).toBe(`${"head,".repeat(6)}${"all,".repeat(6).slice(0, -1)}`);
     expect(rows).toEqual({ used: 60, tooLong: 0 });
     expect(stages.map(({ name }) => name)).toEqual(["head", "all"]);
     for (const { quality } of stages) {
@@ -214,7 +218,8 @@ describe("trainPrm", () => {
   it("leaves out solutions that the model cannot hold, and says how many", async () => {
     const file = join(root, "long.jsonl");
     const long = { prompt: "1=", completions: ["1".repeat(150)], labels: [true] };
-    writeFileSync(file, [...solutions, long].map((row) => JSON.stringify(row)).join("\n"));
+    const unlabelled = { prompt: "1=", completions: ["1"], labels: [null] };
+    writeFileSync(file, [...solutions, long, unlabelled].map((row) => JSON.stringify(row)).join("\n"));
     const { rows, stages } = await trainPrm({ ...TINY, data: file }, { folder: join(root, "long") });
     expect(rows).toEqual({ used: 9, tooLong: 1 });
     expect(stages[0]).toEqual({ name: "head" });
@@ -272,6 +277,7 @@ describe("what is wrong", () => {
     [{ heads: {} }, /train-prm: heads: no such key; did you mean head\?/],
     [{ head: { epochs: -1 } }, /train-prm: head\.epochs: expected number to be >=0/],
     [{ separator: "\n" }, /text: the tokenizer has no token for a part of "\\n"/],
+    [{ separator: "\\n" }, /^train-prm: separator: holds a backslash followed by n/],
     [{ separator: "==" }, /separator: expected text of one token/],
     [{ data: join(root, "none.jsonl") }, /none\.jsonl/],
     [{ model: join(root, "none") }, /none/],

@@ -29,6 +29,8 @@ const TINY: SftConfig = {
   checkpointEvery: 4,
 };
 
+const LONG = { prompt: "1=", completion: "1".repeat(200) };
+
 function gradientsOf(model: TrainableModel): Float32Array[] {
   return model.trainable().map(({ grad }) => Float32Array.from(grad!));
 }
@@ -120,6 +122,18 @@ describe("trainSft", () => {
     expect(changed).toHaveLength(14);
   });
 
+  it("leaves out rows that the model cannot hold, and says how many", async () => {
+    const file = join(root, "some-long.jsonl");
+    writeFileSync(
+      file,
+      [LONG, { prompt: "1=", completion: "1" }].map((row) => JSON.stringify(row)).join("\n"),
+    );
+    const config = { ...TINY, data: file, heldOut: file, steps: 1 };
+    const { rows, metrics } = await trainSft(config, { folder: join(root, "some-long") });
+    expect(rows).toEqual({ used: 1, tooLong: 1 });
+    expect(metrics["eval/loss"]).toBeGreaterThan(0);
+  });
+
   it("logs to what the config names", async () => {
     const folder = join(root, "logs");
     await trainSft({ ...TINY, steps: 2, log: { tensorboard: true, wandb: "offline" } }, { folder });
@@ -208,11 +222,11 @@ describe("what is wrong", () => {
     expect(error).toMatchObject({ code: "ERR_INPUT", message: expect.stringMatching(message) });
   });
 
-  it("names a row that is longer than the model's context", async () => {
+  it("is a file of which no row fits the model's context", async () => {
     const file = join(root, "long.jsonl");
-    writeFileSync(file, `${JSON.stringify({ prompt: "1=", completion: "1".repeat(200) })}\n`);
+    writeFileSync(file, `${JSON.stringify(LONG)}\n`);
     const error = await rejection(() => trainSft({ ...TINY, data: file }, { folder: join(root, "long") }));
-    expect(error.message).toBe(`${file}: row 1 is longer than the model's 128 tokens`);
+    expect(error.message).toBe(`${file}: no row fits the model's 128 tokens`);
   });
 
   it("is a loss that is not finite: the last checkpoint stays", async () => {
