@@ -54,7 +54,8 @@ describe("--resume", () => {
     expect(again.code).toBe(0);
     expect(again.stderr).not.toContain("first step");
     const quiet = await run(command, file, "--resume", "--quiet", "--out-dir", `${folder}-quiet`);
-    expect(quiet).toMatchObject({ code: 0, stderr: "" });
+    expect(quiet.code).toBe(0);
+    expect(quiet.stderr).not.toContain("no run");
   });
 });
 
