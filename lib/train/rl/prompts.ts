@@ -83,7 +83,10 @@ function checkAnswers(config: TrainConfig, rows: readonly PromptRow[], warn: War
   const answered = rows.filter(({ answer }) => answer !== null).length;
   if (answered === rows.length) return;
   const found = `${answered} of ${rows.length} prompts have ${anAnswer(config)}`;
-  if (answered > 0) return warn(`${data.train}: ${found}; the others get no verifiable reward`);
+  if (answered > 0) {
+    warn(`${data.train}: ${found}; the others get no verifiable reward`);
+    return;
+  }
   throw new InputError(
     "ERR_INPUT",
     `data.train: ${data.train}: expected answers for reward.mode "${reward.mode}", ${found}`,
