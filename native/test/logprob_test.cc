@@ -1,13 +1,12 @@
 // Log-probs, entropy and gradients through the kernel table of the ISA level in use: golden values, float32 against
 // float64, fused against unfused, and the same bits for every number of threads.
-#include "minform/logprob.h"
-
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "check.h"
+#include "logprob_results.h"
 
 using namespace minform;
 
@@ -39,14 +38,6 @@ static std::vector<T> deviates(size_t count, uint32_t seed, double scale) {
   }
   return out;
 }
-
-template <class T>
-struct Results {
-  std::vector<T> logProbs, entropy, squares;
-  std::vector<double> logSumExp;
-  explicit Results(size_t rows) : logProbs(rows), entropy(rows), squares(rows), logSumExp(rows) {}
-  LogProbOutput<T> out() { return {logProbs.data(), entropy.data(), squares.data(), logSumExp.data()}; }
-};
 
 template <class T>
 static void golden(double bound) {

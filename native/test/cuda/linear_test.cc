@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "../../cuda/logprob/chunk_limit.h"
-#include "logprob_results.h"
+#include "device_logprobs.h"
 #include "stored.h"
 
 using namespace minform;

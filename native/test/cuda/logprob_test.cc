@@ -1,6 +1,6 @@
 // Token log-probs and their gradients on the device: against float64 on the logits as stored, and against the CPU
 // kernel of the same element type.
-#include "logprob_results.h"
+#include "device_logprobs.h"
 #include "stored.h"
 
 using namespace minform;

@@ -1,20 +1,11 @@
-// What the log-prob kernels give, on the host and on the device.
+// What a log-prob kernel gives on the device, beside what it gives on the host.
 #pragma once
 
-#include <vector>
-
+#include "../logprob_results.h"
 #include "device_test.h"
 #include "minform/cuda/logprob.h"
 
 namespace minform::cuda {
-
-template <class T>
-struct Results {
-  std::vector<T> logProbs, entropy, squares;
-  std::vector<double> logSumExp;
-  explicit Results(size_t rows) : logProbs(rows), entropy(rows), squares(rows), logSumExp(rows) {}
-  LogProbOutput<T> out() { return {logProbs.data(), entropy.data(), squares.data(), logSumExp.data()}; }
-};
 
 template <class T>
 struct DeviceResults {
