@@ -21,7 +21,7 @@ export async function runSft(file: string, flags: PhaseFlags, signal: AbortSigna
   if (flags.quiet) return;
   const heldOut = metrics["eval/loss"];
   const loss = heldOut === undefined ? "" : `, loss ${heldOut.toFixed(4)} per token on held-out rows`;
-  process.stdout.write(`${steps} steps${loss}\n${told(rows, "rows")}\nmodel   ${relative(".", model)}\n`);
+  process.stdout.write(`${steps} steps${loss}\n${counted(rows, "rows")}\nmodel   ${relative(".", model)}\n`);
 }
 
 /** @internal Runs `minform train-prm`. */
@@ -33,10 +33,10 @@ export async function runTrainPrm(file: string, flags: PhaseFlags, signal: Abort
   if (flags.quiet) return;
   const measured = stages.filter(({ quality }) => quality !== undefined);
   if (measured.length > 0) process.stdout.write(`${prmTable(measured)}\n\n`);
-  process.stdout.write(`${told(rows, "solutions")}\nmodel   ${relative(".", model)}\n`);
+  process.stdout.write(`${counted(rows, "solutions")}\nmodel   ${relative(".", model)}\n`);
 }
 
-function told({ used, tooLong }: { used: number; tooLong: number }, what: string): string {
+function counted({ used, tooLong }: { used: number; tooLong: number }, what: string): string {
   return `${used} ${what}${tooLong > 0 ? `, ${tooLong} left out as too long` : ""}`;
 }
 

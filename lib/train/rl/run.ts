@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Json, RunFolder } from "../run/folder.ts";
-import { named } from "../run/named.ts";
+import { atStep } from "../run/at-step.ts";
 import { evaluate } from "./evaluate.ts";
 import { IdleWatch } from "./idle.ts";
 import type { Parts } from "./parts.ts";
@@ -55,7 +55,7 @@ export class Run {
     const last = this.files.latest<RunState>();
     if (last === undefined) {
       if (!this.parts.config.eval.before) return;
-      this.before = this.after = await named(0, () => evaluate(this.parts));
+      this.before = this.after = await atStep(0, () => evaluate(this.parts));
       if (Object.keys(this.before).length > 0) await this.log(0, this.before);
       return;
     }
@@ -67,14 +67,14 @@ export class Run {
 
   private async advance(step: number): Promise<void> {
     const { config } = this.parts;
-    const result = await named(step, () => trainStep(this.parts, step));
+    const result = await atStep(step, () => trainStep(this.parts, step));
     Object.assign(result.metrics, await this.runPlugins(step, result));
     await this.guard(step, result.metrics);
     this.idle.see(step, result.rollouts, result.scores);
     this.step = step;
     const isLast = step === config.steps || this.ended !== null;
     if (isLast || due(step, config.eval.every)) {
-      const measured = await named(step, () => evaluate(this.parts));
+      const measured = await atStep(step, () => evaluate(this.parts));
       this.after = measured;
       if (Object.keys(this.before).length === 0) this.before = measured;
       Object.assign(result.metrics, measured);

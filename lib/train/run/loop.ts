@@ -1,5 +1,5 @@
 import type { RunFolder } from "./folder.ts";
-import { named } from "./named.ts";
+import { atStep } from "./at-step.ts";
 import type { PhaseOptions } from "./progress.ts";
 import { type LogConfig, openRunSinks } from "./sinks.ts";
 
@@ -38,7 +38,7 @@ export async function runSteps(
   const sink = openRunSinks(loop.config, run);
   try {
     for (let step = loop.from + 1; step <= steps; step++) {
-      const metrics = await named(step, () => loop.step(step));
+      const metrics = await atStep(step, () => loop.step(step));
       run.log(step, metrics);
       sink.log(step, metrics);
       onProgress?.({ phase, ...(loop.part && { part: loop.part() }), step, steps, metrics });
